@@ -1,0 +1,1 @@
+"""What may be declared, as frozen Pydantic models; no reading."""
