@@ -1,0 +1,1 @@
+"""Files to declarations, with the place of every fault."""
