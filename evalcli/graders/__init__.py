@@ -1,0 +1,1 @@
+"""From prompt and answer to a grade."""
