@@ -1,0 +1,1 @@
+"""One pipeline for every call to a provider."""
