@@ -1,0 +1,1 @@
+"""Decisions: checks, asks and verifies; never decides what follows."""
