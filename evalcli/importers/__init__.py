@@ -1,0 +1,1 @@
+"""Foreign collections of labelled questions → golden question sets; one file per format."""

@@ -1,0 +1,1 @@
+"""Retrieval: retrievers, their corpora, and how a ranking is scored."""
