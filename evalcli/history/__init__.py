@@ -1,0 +1,1 @@
+"""Runs and baselines, kept in SQLite."""
