@@ -1,0 +1,1 @@
+"""Pure: records to summaries, states and verdicts."""
