@@ -1,0 +1,1 @@
+"""Records to text, JSON and JUnit."""
