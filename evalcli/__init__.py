@@ -1,0 +1,47 @@
+"""evalcli: quality of LLM features, measured before the merge.
+
+The names below are the public Python API. Each is loaded when it is first used, so that
+`import evalcli` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_PUBLIC: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "RunOptions",
+            "accept_baseline",
+            "compare_stored_runs",
+            "current_baseline",
+            "exit_status_of",
+            "export_run",
+            "list_runs",
+            "open_history",
+            "prune_history",
+            "run_prompts",
+            "show_run",
+        ),
+        "evalcli.api",
+    ),
+    **dict.fromkeys(("GoldenPrompt", "PromptSet"), "evalcli.declarations.prompt_set"),
+    **dict.fromkeys(("EvalcliError", "ExitStatus"), "evalcli.errors"),
+    **dict.fromkeys(
+        ("ComparisonState", "RunOutcome", "RunStatus", "VerdictWord"), "evalcli.records"
+    ),
+}
+"""Public name to the module that has it; `__init__.pyi` says the same to type checkers."""
+
+
+def __getattr__(name: str) -> object:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module 'evalcli' has no attribute {name!r}")
+    return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

@@ -1,0 +1,49 @@
+"""The console script, and python -m evalcli."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+from evalcli import __version__
+
+_INTERRUPTED = 130  # errors.ExitStatus, which is not loaded that early
+
+
+def main() -> None:
+    """Run the command line. `--version` alone is answered before anything is loaded."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        if sys.argv[1:] == ["--version"]:
+            _show_version()
+            return
+        from evalcli.cli.app import main as run_command_line
+
+        run_command_line()
+    except KeyboardInterrupt:  # while modules are loaded; later the error boundary has it
+        sys.exit(_INTERRUPTED)
+    finally:
+        # The status is decided; a signal that comes while Python shuts down is too late for it.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _show_version() -> None:
+    from evalcli.cli import console
+    from evalcli.errors import OutputError
+
+    try:
+        console.out(f"evalcli {__version__}")
+    except OutputError as error:
+        console.render_error(error)
+        sys.exit(int(error.exit_status))
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Let SIGTERM end the process as Ctrl-C does: nothing measured is lost."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""From a declaration to stored records: plan, trial, executor, conductor."""

@@ -1,0 +1,77 @@
+"""What a run of questions amounts to beyond the two rates: figures by class, ranks won and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from evalcli.comparison.rank_change import find_rank_changes
+from evalcli.history.store import History
+from evalcli.records import (
+    Baseline,
+    Comparison,
+    QuestionScore,
+    RetrievalSummary,
+    Run,
+    Trial,
+    TrialState,
+)
+from evalcli.retrieval.scoring import (
+    DEFAULT_CUTOFFS,
+    describe_cutoffs,
+    read_cutoffs,
+    summarize_retrieval,
+)
+
+_DEFAULT = describe_cutoffs(DEFAULT_CUTOFFS)
+
+
+def summarize_questions(run: Run, trials: Sequence[Trial]) -> RetrievalSummary | None:
+    """Sum up the measured questions of a run; None where it asked no questions."""
+    if run.kind != "questions":
+        return None
+    cutoffs = read_cutoffs(run.treatment.settings.get("k", _DEFAULT))
+    return summarize_retrieval(_scores_by_id(trials).values(), cutoffs)
+
+
+def add_rank_changes(
+    comparison: Comparison,
+    run: Run,
+    trials: Sequence[Trial],
+    baseline: Baseline | None,
+    history: History,
+) -> Comparison:
+    """Add the questions won and lost, with their ranks as far as the history knows them."""
+    if run.kind != "questions" or baseline is None or not comparison.common:
+        return comparison
+    changes = find_rank_changes(
+        comparison.common,
+        baseline.prompts,
+        _load_scores(baseline, comparison.common, history),
+        _scores_by_id(trials),
+    )
+    return replace(comparison, rank_changes=changes)
+
+
+def _load_scores(
+    baseline: Baseline, common: Iterable[str], history: History
+) -> Mapping[str, QuestionScore]:
+    """Load the scores a baseline rests on; those of runs in another history lack."""
+    wanted: dict[str, list[str]] = {}
+    for prompt_id in common:
+        wanted.setdefault(baseline.prompts[prompt_id].run_id, []).append(prompt_id)
+    found: dict[str, QuestionScore] = {}
+    for run_id, ids in wanted.items():
+        scores = _scores_by_id(history.load_trials(run_id))
+        found.update((one, scores[one]) for one in ids if one in scores)
+    return found
+
+
+def _scores_by_id(trials: Sequence[Trial]) -> Mapping[str, QuestionScore]:
+    return {
+        trial.prompt_id: trial.grade.question
+        for trial in trials
+        if trial.state is TrialState.GRADED
+        and trial.grade is not None
+        and trial.grade.question is not None
+    }

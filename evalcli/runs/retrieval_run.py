@@ -1,0 +1,415 @@
+"""One run of a golden question set against a retriever, from options to outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalcli.calls.trust import more_sensitive
+from evalcli.declarations.question_set import GoldenQuestion, QuestionSet
+from evalcli.declarations.resolution import known_names
+from evalcli.declarations.retriever import parse_retriever_entries
+from evalcli.declarations.scalars import cite
+from evalcli.declarations.workspace import WorkspaceFile
+from evalcli.errors import InterruptedRunError, ProviderError, UsageError
+from evalcli.records import (
+    PlannedPrompt,
+    RetrieverReply,
+    Run,
+    RunOutcome,
+    RunPreparing,
+    RunStatus,
+    Treatment,
+    Trial,
+    TrialError,
+    TrialState,
+    UnmeasuredCause,
+    request_sha256,
+)
+from evalcli.retrieval.opening import (
+    DEFAULT_QUESTION_SET,
+    DEFAULT_RETRIEVER,
+    EmbedderFactory,
+    OpenRetriever,
+    RetrieverRoom,
+    open_retriever,
+)
+from evalcli.retrieval.scoring import (
+    DEFAULT_CUTOFFS,
+    YARDSTICK,
+    check_cutoffs,
+    describe_cutoffs,
+    find_unknown_documents,
+    grade_question,
+    question_fingerprints,
+)
+from evalcli.runs.finish import ChosenBaseline, find_named_baseline, finish_run
+from evalcli.runs.resume import check_resumable, check_unchanged, resumed_run
+from evalcli.runs.retrieval_options import (
+    RetrievalOptions,
+    check_retrieval_options,
+    read_retrieval_limits,
+    resumed_retrieval_options,
+    stored_retrieval_options,
+)
+from evalcli.runs.run import RunStack, conduct_run, was_interrupted
+from evalcli.runs.setting import RunSetting, history_listener
+
+_NAMED_AT_MOST = 5
+_PASSAGES_AT_MOST = 100
+"""Pieces of documents that are looked up to be shown; a report lists no more by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuestions:
+    """A run of questions that has passed every check.
+
+    `questions` are those to be asked now, `chosen` all of the run. `done` counts those that an
+    earlier session measured.
+    """
+
+    run: Run
+    opened: OpenRetriever
+    cutoffs: tuple[int, ...]
+    chosen: tuple[GoldenQuestion, ...]
+    questions: tuple[GoldenQuestion, ...]
+    named_baseline: ChosenBaseline | None
+    done: int = 0
+    is_resumed: bool = False
+
+
+def retriever_room(
+    root: Path, environ: Mapping[str, str], *, embedder_for: EmbedderFactory | None = None
+) -> RetrieverRoom:
+    """Say where the retrievers of a workspace find their things."""
+    return RetrieverRoom(
+        root=root,
+        cache=root / ".evalcli" / "cache",
+        environ=environ,
+        embedder_for=embedder_for,
+    )
+
+
+async def run_question_set(
+    question_set: QuestionSet, retriever: str, options: RetrievalOptions, setting: RunSetting
+) -> RunOutcome:
+    """Ask a golden question set of a retriever, or resume a run of it, and compare it.
+
+    Raises:
+        UsageError, ConfigurationError, DeclarationError: before any question was asked.
+        ProviderError: the retriever could not be prepared; no run was stored.
+        HistoryError: the history failed; `exit_status` says whether something was asked.
+        InterruptedRunError: the run was cancelled; what was measured is kept.
+    """
+    history = setting.history
+    async with RunStack() as stack:
+        stored = None if options.resume is None else history.find_run(options.resume)
+        run_id = history.new_run_id() if stored is None else stored.run_id
+        # Held before it is read: what another process still adds to it would be asked twice.
+        stack.enter_context(history.hold_run(run_id))
+        if stored is not None:
+            stored = history.find_run(run_id)
+            check_resumable(stored, question_set.identifier, "retrieval")
+            options = resumed_retrieval_options(options, stored.options)
+        check_retrieval_options(options)
+        opened = open_retriever(
+            retriever,
+            parse_retriever_entries(setting.workspace.retrievers),
+            retriever_room(setting.root, setting.environ),
+            concurrency=options.concurrency,
+        )
+        stack.push_async_callback(opened.aclose)
+        prepared = prepare_questions(question_set, opened, options, setting, run_id, stored)
+        notes = await _prepare_retriever(prepared, setting)
+        is_interrupted = await _perform(prepared, setting, notes)
+        trials = history.load_trials(run_id)
+        outcome = finish_run(
+            prepared.run,
+            trials,
+            history,
+            finished_at=setting.now(),
+            branch=setting.workspace.eval.baseline_branch,
+            named=prepared.named_baseline,
+            is_interrupted=is_interrupted,
+            notes=(*notes, *_unknown_documents(opened, trials)),
+        )
+        outcome = _with_corpus(outcome, opened)
+    if is_interrupted and outcome.run.is_interrupted:
+        raise InterruptedRunError(
+            f"interrupted: run {run_id} keeps {outcome.summary.measured} of "
+            f"{len(outcome.run.plan)} questions",
+            run_id=run_id,
+            advice=f"go on with `{outcome.run.resume_command}`",
+        )
+    return outcome
+
+
+def prepare_questions(
+    question_set: QuestionSet,
+    opened: OpenRetriever,
+    options: RetrievalOptions,
+    setting: RunSetting,
+    run_id: str,
+    stored: Run | None,
+) -> PreparedQuestions:
+    """Check everything that can be checked before the first question.
+
+    `stored` is the run to be resumed, None for a new one.
+    """
+    cutoffs = check_cutoffs(options.cutoffs or DEFAULT_CUTOFFS)
+    limits, workspace_limits = read_retrieval_limits(options, setting.workspace.eval)
+    chosen = _choose_questions(question_set, options.only)
+    corpus = opened.benchmark_corpus
+    run = Run(
+        run_id=run_id,
+        kind="questions",
+        set_identifier=question_set.identifier,
+        set_name=question_set.name,
+        target=opened.name,
+        grader=YARDSTICK,
+        grader_kind=YARDSTICK,
+        status=RunStatus.RUNNING,
+        started_at=setting.now(),
+        plan=tuple(PlannedPrompt(one.id, question_fingerprints(one, corpus)) for one in chosen),
+        treatment=_treatment(opened, cutoffs),
+        data_class=more_sensitive(question_set.data_class, opened.entry.data_class).value,
+        is_draft=options.is_draft,
+        is_partial=bool(options.only),
+        limits=limits,
+        workspace_limits=workspace_limits,
+        options=stored_retrieval_options(options),
+        baseline_as_of=setting.history.newest_baseline_id(),
+        baseline_source=options.baseline or "current",
+        evalcli_version=setting.evalcli_version,
+        git=setting.git,
+    )
+    # A named baseline that is missing or of another set is found out before anything is asked.
+    named = find_named_baseline(run, setting.history)
+    prepared = PreparedQuestions(run, opened, cutoffs, chosen, chosen, named)
+    return prepared if stored is None else _resumed(stored, prepared, setting)
+
+
+def _resumed(stored: Run, prepared: PreparedQuestions, setting: RunSetting) -> PreparedQuestions:
+    now = prepared.run
+    if stored.target != now.target:
+        raise UsageError(
+            f"run {stored.run_id} is of the retriever {stored.target}",
+            advice=f"write `{stored.resume_command}`",
+        )
+    check_unchanged(stored, now)
+    trials = setting.history.load_trials(stored.run_id)
+    done = {trial.prompt_id for trial in trials if trial.state is TrialState.GRADED}
+    return replace(
+        prepared,
+        run=resumed_run(stored, now),
+        questions=tuple(one for one in prepared.chosen if one.id not in done),
+        done=len(done),
+        is_resumed=True,
+    )
+
+
+def _choose_questions(question_set: QuestionSet, only: Sequence[str]) -> tuple[GoldenQuestion, ...]:
+    by_id = {question.id: question for question in question_set.questions}
+    for question_id in only:
+        if question_id not in by_id:
+            raise UsageError(
+                f"{question_set.identifier} has no question {cite(question_id)}",
+                advice=known_names(by_id, question_id),
+            )
+    return tuple(one for one in question_set.questions if not only or one.id in only)
+
+
+def _treatment(opened: OpenRetriever, cutoffs: Sequence[int]) -> Treatment:
+    """Name what is tried out; the corpus beside it, so that another one is told by its revision."""
+    settings = {
+        "type": opened.entry.type,
+        **opened.provenance,
+        "k": describe_cutoffs(cutoffs),
+    }
+    if opened.entry.min_score is not None:
+        settings["min_score"] = f"{opened.entry.min_score:f}"
+    return Treatment(settings=settings)
+
+
+async def _prepare_retriever(prepared: PreparedQuestions, setting: RunSetting) -> tuple[str, ...]:
+    """Build what the questions need; give what a person should know before the first one."""
+    opened = prepared.opened
+    for listener in setting.listeners:
+        listener(RunPreparing(f"preparing {opened.name}"))
+    await opened.prepare()
+    return (*opened.notes, *opened.check_questions(prepared.chosen))
+
+
+async def _perform(
+    prepared: PreparedQuestions, setting: RunSetting, notes: tuple[str, ...]
+) -> bool:
+    """Ask all questions; tell whether the run was interrupted."""
+
+    async def perform(question: GoldenQuestion) -> Trial:
+        return await ask_question(question, prepared, setting)
+
+    listeners = (
+        history_listener(setting.history, is_resumed=prepared.is_resumed),
+        *setting.listeners,
+    )
+    return await was_interrupted(
+        conduct_run(
+            prepared.run,
+            prepared.questions,
+            perform,
+            listeners,
+            concurrency=prepared.opened.concurrency,
+            done=prepared.done,
+            notes=notes,
+        )
+    )
+
+
+async def ask_question(
+    question: GoldenQuestion, prepared: PreparedQuestions, setting: RunSetting
+) -> Trial:
+    """Ask one question and grade its ranking; every failure of a retriever becomes a value."""
+    result = await prepared.opened.ask(question, prepared.cutoffs)
+    asked = request_sha256(None, question.question)
+    if result.ranking is None:
+        return Trial(
+            question.id,
+            trial=0,
+            state=TrialState.UNMEASURED,
+            error=_trial_error(prepared.opened.name, result.error),
+            finished_at=setting.now(),
+            request_sha256=asked,
+        )
+    return Trial(
+        question.id,
+        trial=0,
+        state=TrialState.GRADED,
+        grade=grade_question(question, result.ranking, prepared.cutoffs),
+        finished_at=setting.now(),
+        ranking=result.ranking,
+        request_sha256=asked,
+    )
+
+
+def _trial_error(name: str, error: ProviderError | None) -> TrialError:
+    if error is None:
+        return TrialError(UnmeasuredCause.EMPTY, f"{name} gave no ranking", provider=name)
+    tries = f" ({error.tries} tries)" if error.tries > 1 else ""
+    return TrialError(
+        UnmeasuredCause.PROVIDER, f"{error}{tries}", provider=error.provider, status=error.status
+    )
+
+
+def _unknown_documents(opened: OpenRetriever, trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Name documents that came back and are not in the corpus; its ids are not what they seem."""
+    known = opened.document_ids
+    if known is None:
+        return ()
+    rankings = [trial.ranking for trial in trials if trial.ranking is not None]
+    unknown = find_unknown_documents(rankings, known)
+    if not unknown:
+        return ()
+    named = [f"{cite(one)} ({count} times)" for one, count in unknown.items()]
+    more = len(named) - _NAMED_AT_MOST
+    what = (
+        "1 document that was returned is"
+        if len(named) == 1
+        else (f"{len(named)} documents that were returned are")
+    )
+    rest = f" and {more} more" if more > 0 else ""
+    return (f"{what} not in the corpus: {', '.join(named[:_NAMED_AT_MOST])}{rest}",)
+
+
+def _with_corpus(outcome: RunOutcome, opened: OpenRetriever) -> RunOutcome:
+    """Add what only the corpus knows: its size, and pieces of what came first by mistake."""
+    known = opened.document_ids
+    wrong = dict.fromkeys(
+        trial.ranking.documents[0].id
+        for trial in outcome.trials
+        if trial.ranking is not None and trial.ranking.documents
+        if trial.grade is not None and not trial.grade.passed
+    )
+    return replace(
+        outcome,
+        documents=None if known is None else len(known),
+        passages=opened.find_texts(list(wrong)[:_PASSAGES_AT_MOST]) if wrong else {},
+    )
+
+
+# --- a question that is in no set -----------------------------------------------------------------
+
+
+async def ask_question_of(
+    retriever: str,
+    question: str,
+    limit: int,
+    *,
+    workspace: WorkspaceFile,
+    root: Path,
+    environ: Mapping[str, str],
+) -> RetrieverReply:
+    """Ask a retriever one question, for a person to look at; nothing is stored.
+
+    Raises:
+        UsageError: the limit is out of range, there is no such retriever, or it is a finished run.
+        ProviderError: it did not answer.
+    """
+    check_cutoffs((limit,))
+    entries = parse_retriever_entries(workspace.retrievers)
+    opened = open_retriever(retriever, entries, retriever_room(root, environ))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(opened.aclose)
+        if opened.is_finished_run:
+            raise UsageError(
+                f"{retriever} answers the questions of a finished run only, by their ids",
+                advice="name a retriever that can be asked anything",
+            )
+        await opened.prepare()
+        result = await opened.show(question, limit)
+        if result.ranking is None:
+            raise result.error or ProviderError(retriever, f"{retriever} gave no ranking")
+        ranked = [document.id for document in result.ranking.documents]
+        passages = {
+            **opened.find_texts(ranked),
+            **{one.id: one.text for one in result.ranking.documents if one.text},
+        }
+        return RetrieverReply(retriever, question, result.ranking, passages, opened.notes)
+
+
+# --- what is meant where nothing is named ---------------------------------------------------------
+
+
+def choose_names(
+    set_identifier: str | None,
+    retriever: str | None,
+    declared: Collection[str],
+    resumed: Run | None,
+) -> tuple[str, str]:
+    """Choose set and retriever: as named, else the resumed run's, else what can only be meant.
+
+    The built-in set is about the built-in retriever's corpus.
+
+    Raises:
+        UsageError: a set alone is named, and not exactly one retriever is declared.
+    """
+    if resumed is not None:
+        return set_identifier or resumed.set_identifier, retriever or resumed.target
+    chosen = set_identifier or DEFAULT_QUESTION_SET
+    if retriever is not None:
+        return chosen, retriever
+    if chosen == DEFAULT_QUESTION_SET:
+        return chosen, DEFAULT_RETRIEVER
+    if len(declared) == 1:
+        return chosen, next(iter(declared))
+    if not declared:
+        raise UsageError(
+            f"no retriever is named for {chosen}, and evalcli.yaml declares none",
+            advice="declare one under `retrievers`, and name it: "
+            f"`evalcli eval retrieval {chosen} NAME`",
+        )
+    raise UsageError(
+        f"no retriever is named for {chosen}, and several are declared",
+        advice=f"name one of {', '.join(declared)}",
+    )
