@@ -1,0 +1,350 @@
+"""evalcli decide --batch: every line checked first, order kept, and nothing lost to a kill."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.support.decide import PROFILE, add_judge, stored_decisions, write_profile
+from tests.support.decisions import system_one_reply
+from tests.support.server import ScriptedServer
+from tests.support.system_one import SystemOneServer
+from tests.support.workspace import CliWorkspace
+
+_SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "schemas" / "decision_report.schema.json").read_text(
+        encoding="utf-8"
+    )
+)
+_REPORT = Draft202012Validator(_SCHEMA)
+_LINE = Draft202012Validator({**_SCHEMA, "anyOf": [{"$ref": "#/$defs/batch_line"}]})
+BATCH = ("decide", PROFILE, "--batch", "in.jsonl", "--output", "out.jsonl")
+
+
+class CountedRequests(list[Any]):
+    """Request bodies that say when so many have come, and hold up the rest until `go_on`."""
+
+    def __init__(self, wanted: int) -> None:
+        super().__init__()
+        self._wanted = wanted
+        self.is_reached = threading.Event()
+        self.go_on = threading.Event()
+
+    def append(self, body: Any) -> None:
+        super().append(body)
+        if len(self) >= self._wanted:
+            self.is_reached.set()
+            self.go_on.wait(60)
+
+
+@pytest.fixture
+def judge() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def workspace(cli_workspace: CliWorkspace, judge: ScriptedServer) -> CliWorkspace:
+    """A workspace whose judge says what it is told to."""
+    add_judge(cli_workspace, judge)
+    return cli_workspace
+
+
+@pytest.fixture
+def steady() -> Iterator[SystemOneServer]:
+    with SystemOneServer() as server:
+        yield server
+
+
+@pytest.fixture
+def steady_workspace(
+    cli_workspace: CliWorkspace, judge: ScriptedServer, steady: SystemOneServer
+) -> CliWorkspace:
+    """A workspace whose judge answers everything, by the subject alone."""
+    add_judge(cli_workspace, judge, url=steady.url, concurrency=8)
+    return cli_workspace
+
+
+def write_subjects(workspace: CliWorkspace, count: int) -> None:
+    lines = [
+        json.dumps({"task": f"task {n}", "candidate": f"answer {n}.", "evidence": [f"fact {n}"]})
+        for n in range(1, count + 1)
+    ]
+    workspace.write("in.jsonl", "".join(f"{line}\n" for line in lines))
+
+
+def read_lines(workspace: CliWorkspace) -> list[Any]:
+    text = (workspace.folder / "out.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def says(judge: ScriptedServer, subject: str, chance: float, *, delay_s: float = 0) -> None:
+    answers = {"supported": {"type": "noul", "noul": chance}}
+    judge.reply(to=f"answer {subject}.", body=system_one_reply(answers), delay_s=delay_s)
+
+
+def ask_one_question(workspace: CliWorkspace) -> None:
+    write_profile(
+        workspace, questions={"supported": {"type": "yes_no", "instructions": "Is it so?"}}
+    )
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def test_results_are_in_order_whoever_is_first(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    ask_one_question(workspace)
+    write_subjects(workspace, 3)
+    says(judge, "1", 0.1, delay_s=0.2)
+    says(judge, "2", 0.2)
+    says(judge, "3", 0.3)
+
+    result = workspace.run(*BATCH)
+
+    assert result.exit == 0, result.output
+    lines = read_lines(workspace)
+    assert [line["answers"]["supported"]["value"] for line in lines] == [0.1, 0.2, 0.3]
+    assert "3 lines in out.jsonl" in result.stdout
+
+
+def test_line_that_failed_has_its_code_and_the_rest_goes_on(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    ask_one_question(workspace)
+    write_subjects(workspace, 3)
+    says(judge, "1", 0.1)
+    judge.reply(to="answer 2.", status=422, body={"detail": "no answer 2."})
+    judge.reply(to="answer 3.", status=503, body={"detail": "overloaded"})
+
+    result = workspace.run(*BATCH, "--format", "json")
+
+    assert result.exit == 3
+    first, *failed = read_lines(workspace)
+    assert "answers" in first
+    assert failed == [{"error": {"code": "REJECTED"}}, {"error": {"code": "FAILED"}}]
+    _REPORT.validate(result.json)
+    assert result.json["batch"]["failed"] == {"FAILED": 1, "REJECTED": 1}
+    assert result.json["exit_status"] == 3
+
+
+def test_lines_have_the_published_shape_and_no_time_in_them(
+    steady_workspace: CliWorkspace,
+) -> None:
+    write_subjects(steady_workspace, 5)
+
+    steady_workspace.run(*BATCH)
+
+    lines = read_lines(steady_workspace)
+    for line in lines:
+        _LINE.validate(line)
+        assert not {"latency_ms", "request_id", "made_at", "tries"} & set(line)
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(("limit", "status"), [("0.2", 0), ("0.21", 1)])
+def test_requirement_holds_for_every_line(
+    workspace: CliWorkspace, judge: ScriptedServer, limit: str, status: int
+) -> None:
+    ask_one_question(workspace)
+    write_subjects(workspace, 2)
+    says(judge, "1", 0.2)
+    says(judge, "2", 0.3)
+
+    result = workspace.run(*BATCH, "--require", f"supported>={limit}")
+
+    assert result.exit == status
+    assert ("NOT MET" in result.stdout) is (status == 1)
+
+
+def test_each_line_is_kept_and_the_profile_remembered(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 3)
+    assert steady_workspace.run(*BATCH).exit == 0
+
+    rows = stored_decisions(steady_workspace)
+    assert sorted(row["line"] for row in rows) == [1, 2, 3]
+    assert len({row["batch"] for row in rows}) == 1
+    ask_one_question(steady_workspace)
+    again = steady_workspace.run(*BATCH)
+    assert again.exit == 2
+    assert "INVALID_PROFILE" in again.stderr
+
+
+def test_no_store_keeps_nothing(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 2)
+
+    assert steady_workspace.run(*BATCH, "--no-store").exit == 0
+    assert not (steady_workspace.folder / ".evalcli").exists()
+
+
+# --- the first pass -------------------------------------------------------------------------------
+
+
+def test_every_broken_line_is_named_and_nothing_is_sent(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    good = '{"task": "t", "candidate": "c", "evidence": ["e"]}\n'
+    broken = '{"task": "t"\n' + '{"task": "t", "candidate": "c"}\n' + "\n" + '{"tsk": 1}\n'
+    workspace.write("in.jsonl", good * 499 + broken + good)
+
+    result = workspace.run(*BATCH)
+
+    assert (result.exit, judge.requests) == (2, [])
+    assert "4 of 504 lines" in result.stderr
+    assert "in.jsonl:500:1: is no JSON" in result.stderr
+    assert "in.jsonl:501:1: lacks evidence" in result.stderr
+    assert "in.jsonl:502:1: is blank" in result.stderr
+    assert 'in.jsonl:503:1: has the unknown key "tsk"; write "task"' in result.stderr
+    assert not (workspace.folder / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--batch", "in.jsonl"), "--batch needs --output"),
+        (("--output", "out.jsonl"), "belong to --batch"),
+        (("--batch", "in.jsonl", "--output", "in.jsonl"), "is the file that --batch reads"),
+        (("--batch", "none.jsonl", "--output", "o"), "none.jsonl cannot be read"),
+        (("--batch", "in.jsonl", "--output", "no/such/o"), "cannot be written"),
+        (("--batch", "in.jsonl", "--output", "o", "--task", "x"), "no other subject"),
+        (("--batch", "in.jsonl", "--output", "o", "--concurrency", "0"), "must be 1 or more"),
+        (("--batch", "empty.jsonl", "--output", "o"), "is empty"),
+    ],
+)
+def test_words_that_do_not_fit_are_refused(
+    workspace: CliWorkspace, judge: ScriptedServer, words: tuple[str, ...], said: str
+) -> None:
+    write_subjects(workspace, 1)
+    workspace.write("empty.jsonl", "")
+
+    result = workspace.run("decide", PROFILE, *words)
+
+    assert (result.exit, judge.requests) == (2, [])
+    assert said in result.stderr
+
+
+# --- going on -------------------------------------------------------------------------------------
+
+
+def test_killed_and_resumed_is_byte_for_byte_unbroken(
+    steady_workspace: CliWorkspace, steady: SystemOneServer
+) -> None:
+    write_subjects(steady_workspace, 120)
+    whole = steady_workspace.process(*BATCH[:-1], "whole.jsonl")
+    assert whole.exit == 0, whole.output
+    moment = random.randrange(20, 100)  # noqa: S311 - no secret
+    steady.bodies = requests = CountedRequests(moment)
+
+    with steady_workspace.popen(*BATCH) as process:
+        assert requests.is_reached.wait(60)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+    requests.go_on.set()
+    done = (steady_workspace.folder / "out.jsonl").read_bytes()
+    resumed = steady_workspace.process(*BATCH)
+
+    assert resumed.exit == 0, resumed.output
+    unbroken = (steady_workspace.folder / "whole.jsonl").read_bytes()
+    assert len(done) < len(unbroken)
+    assert (steady_workspace.folder / "out.jsonl").read_bytes() == unbroken
+
+
+def test_interrupted_says_how_to_go_on(
+    steady_workspace: CliWorkspace, steady: SystemOneServer
+) -> None:
+    write_subjects(steady_workspace, 400)
+    steady.bodies = requests = CountedRequests(20)
+
+    with steady_workspace.popen(*BATCH) as process:
+        assert requests.is_reached.wait(60)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    requests.go_on.set()
+
+    assert process.returncode == 130
+    assert f"go on with `evalcli {' '.join(BATCH)}`" in stderr
+    done = len(read_lines(steady_workspace))
+    assert f"interrupted after {done} of 400 lines" in stderr
+    assert steady_workspace.run(*BATCH).exit == 0
+    assert len(read_lines(steady_workspace)) == 400
+
+
+def test_torn_last_line_is_decided_again(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 4)
+    steady_workspace.run(*BATCH)
+    path = steady_workspace.folder / "out.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+
+    result = steady_workspace.run(*BATCH, "--format", "json")
+
+    assert path.read_bytes() == whole
+    assert result.json["batch"]["resumed_after"] == 3
+
+
+def test_finished_batch_asks_nothing_and_ends_the_same(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    ask_one_question(workspace)
+    write_subjects(workspace, 1)
+    judge.reply(to="answer 1.", status=503, body={"detail": "overloaded"})
+    assert workspace.run(*BATCH).exit == 3
+    asked = len(judge.requests)
+
+    again = workspace.run(*BATCH)
+
+    assert (again.exit, len(judge.requests)) == (3, asked)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("input", "another input file"),
+        ("configuration", "another configuration"),
+        ("version", "another version of the profile"),
+    ],
+)
+def test_output_of_something_else_is_left_alone(
+    steady_workspace: CliWorkspace, change: str, said: str
+) -> None:
+    write_subjects(steady_workspace, 2)
+    steady_workspace.run(*BATCH)
+    before = (steady_workspace.folder / "out.jsonl").read_bytes()
+    words: tuple[str, ...] = BATCH
+    if change == "input":
+        write_subjects(steady_workspace, 3)
+    elif change == "configuration":
+        steady_workspace.configure(
+            "  judge: {model", "  other: {model: jev-1.14.0}\n  judge: {model"
+        )
+        words = (*BATCH, "--configuration", "other")
+    else:
+        write_profile(steady_workspace, version=2)
+
+    result = steady_workspace.run(*words)
+
+    assert result.exit == 2
+    assert said in result.stderr
+    assert (steady_workspace.folder / "out.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["changed by hand", "no batch's"])
+def test_foreign_file_is_never_overwritten(steady_workspace: CliWorkspace, is_known: bool) -> None:
+    write_subjects(steady_workspace, 2)
+    if is_known:
+        steady_workspace.run(*BATCH)
+    steady_workspace.write("out.jsonl", "my notes\n")
+
+    result = steady_workspace.run(*BATCH)
+
+    assert result.exit == 2
+    assert (steady_workspace.folder / "out.jsonl").read_text(encoding="utf-8") == "my notes\n"

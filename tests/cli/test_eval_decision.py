@@ -1,0 +1,312 @@
+"""evalcli eval run --grader decision, eval regrade, --regrade-baseline: a judge on the wire."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.server import ScriptedServer
+from tests.support.workspace import CliWorkspace
+
+GATE = "--fail-on-regression"
+RUN = ("eval", "run", "two.smoke", "--grader", "decision")
+SET = """\
+kind: prompts
+identifier: two.smoke
+name: Example
+prompts:
+  - {id: a, prompt: Answer with a., reference: The letter a., assertions: [{contains: a}]}
+  - {id: b, prompt: Answer with b., system: Be brief., reference: The letter b.}
+"""
+
+
+@pytest.fixture
+def judge() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def workspace(cli_workspace: CliWorkspace, judge: ScriptedServer) -> CliWorkspace:
+    cli_workspace.environ["JUDGE_KEY"] = "key-judge-0000"
+    cli_workspace.configure(
+        "models:\n",
+        f"  judge: {{type: typesafe, base_url: '{judge.url}/v1', api_key: env:JUDGE_KEY,"
+        " retry: {tries: 1}}\n"
+        "models:\n  judge-a: {provider: judge, capabilities: [decision]}\n",
+    )
+    cli_workspace.configure("configurations:\n", "configurations:\n  judge: {model: judge-a}\n")
+    cli_workspace.configure("eval:", "decision: {configuration: judge}\neval:")
+    cli_workspace.write("sets/two.yaml", SET)
+    cli_workspace.server.reply(to="Answer with a.", text="answer-a", repeat=True)
+    cli_workspace.server.reply(to="Answer with b.", text="answer-b", repeat=True)
+    return cli_workspace
+
+
+def judge_says(
+    judge: ScriptedServer,
+    candidate: str,
+    level: float,
+    *,
+    model: str = "judge-a-1",
+    repeat: bool = False,
+) -> None:
+    body = {
+        "model": model,
+        "answers": {"fulfilment": {"type": "score", "score": level}},
+        "usage": {"input_tokens": 50, "output_tokens": 0},
+    }
+    judge.reply(to=candidate, body=body, repeat=repeat)
+
+
+def judge_fails(judge: ScriptedServer, candidate: str) -> None:
+    judge.reply(to=candidate, status=503, body={"detail": "overloaded"})
+
+
+def test_judge_sees_task_system_answer_and_reference(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 2)
+
+    result = workspace.run(*RUN)
+
+    assert result.exit == 0, result.output
+    states = {json.dumps(request.body["state"]) for request in judge.requests}
+    assert any("Answer with b." in s and "Be brief." in s and "The letter b." in s for s in states)
+    document = workspace.last_run()
+    assert document["run"]["grader"] == "decision:judge:judge-a-1:v1"
+    scores = {row["id"]: (row["score"], row["passed"]) for row in document["prompts"]}
+    assert scores == {"a": (1.0, True), "b": (0.5, False)}
+
+
+def test_score_passes_from_exactly_six_tenths(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 2.4)
+    judge_says(judge, "answer-b", 2.39)
+
+    workspace.run(*RUN)
+
+    rows = {row["id"]: row["passed"] for row in workspace.last_run()["prompts"]}
+    assert rows == {"a": True, "b": False}
+
+
+def test_failed_decision_is_not_graded_and_only_it_is_resumed(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_fails(judge, "answer-b")
+
+    failed = workspace.run(*RUN, GATE)
+
+    assert failed.exit == 3
+    document = workspace.last_run()
+    assert document["run"]["grader"] == "decision"
+    assert document["summary"]["not_graded"] == 1
+    assert {row["id"]: row["state"] for row in document["prompts"]} == {
+        "a": "graded",
+        "b": "not_graded",
+    }
+    chats, decisions = len(workspace.server.requests), len(judge.requests)
+    judge_says(judge, "answer-b", 4)
+
+    resumed = workspace.run(*RUN, "--resume", document["run"]["id"])
+
+    assert resumed.exit == 0, resumed.output
+    assert len(workspace.server.requests) == chats
+    assert len(judge.requests) == decisions + 1
+    assert workspace.last_run()["run"]["grader"] == "decision:judge:judge-a-1:v1"
+
+
+def test_all_decisions_failed(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    judge_fails(judge, "answer-a")
+    judge_fails(judge, "answer-b")
+
+    assert workspace.run(*RUN).exit == 3
+    assert workspace.last_run()["run"]["grader"] == "decision:failed"
+
+
+def test_judge_that_changes_in_the_middle_is_mixed(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 4, model="judge-a-2")
+
+    assert workspace.run(*RUN, GATE).exit == 1
+    document = workspace.last_run()
+    assert document["run"]["grader"] == "decision"
+    assert document["comparison"]["state"] == "mixed"
+
+
+def test_judge_that_changed_between_runs_is_a_mismatch_until_regraded(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 4)
+    assert workspace.run(*RUN, GATE).exit == 0
+    judge_says(judge, "answer-a", 4, model="judge-a-2", repeat=True)
+    judge_says(judge, "answer-b", 4, model="judge-a-2", repeat=True)
+
+    changed = workspace.run(*RUN, GATE)
+    again = workspace.run(*RUN, GATE)
+
+    assert (changed.exit, again.exit) == (1, 1)
+    assert workspace.last_run()["comparison"]["state"] == "mismatch"
+    assert "--regrade-baseline" in changed.stdout
+
+    chats = len(workspace.server.requests)
+    regraded = workspace.run(*RUN, GATE, "--regrade-baseline")
+
+    assert regraded.exit == 0, regraded.output
+    assert workspace.last_run()["comparison"]["state"] == "comparable"
+    assert len(workspace.server.requests) == chats + 2
+    assert workspace.run(*RUN, GATE).exit == 0
+
+
+def test_failed_regrading_leaves_the_baseline_and_asks_nothing(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 4)
+    workspace.run(*RUN)
+    before = workspace.run("baseline", "export", "two.smoke").stdout
+    chats = len(workspace.server.requests)
+    judge_fails(judge, "answer-a")
+    judge_fails(judge, "answer-b")
+
+    result = workspace.run(*RUN, "--regrade-baseline")
+
+    assert result.exit == 3
+    assert len(workspace.server.requests) == chats
+    assert workspace.run("baseline", "export", "two.smoke").stdout == before
+
+
+def test_changed_assertions_are_comparable_after_regrading(workspace: CliWorkspace) -> None:
+    words = ("eval", "run", "two.smoke", GATE)
+    assert workspace.run(*words).exit == 0
+    workspace.write("sets/two.yaml", SET.replace("contains: a", "contains: answer"))
+
+    changed = workspace.run(*words)
+    regraded = workspace.run(*words, "--regrade-baseline")
+
+    assert changed.exit == 1
+    assert "--regrade-baseline" in changed.stdout
+    assert regraded.exit == 0
+    assert workspace.last_run()["comparison"]["state"] == "comparable"
+
+
+def test_regrade_stores_a_new_run_that_can_be_accepted(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    assert workspace.run("eval", "run", "two.smoke").exit == 0
+    first = workspace.last_run()["run"]["id"]
+    judge_says(judge, "answer-a", 3)
+
+    result = workspace.run("eval", "regrade", first, "--grader", "decision")
+
+    assert result.exit == 0, result.output
+    assert len(workspace.server.requests) == 1
+    document = workspace.last_run()
+    assert document["run"]["regraded_from"] == first
+    assert document["prompts"][0]["score"] == 0.75
+    assert workspace.run("baseline", "show", "two.smoke", "--grader", "decision").exit == 2
+    assert workspace.run("baseline", "accept", "latest").exit == 0
+
+
+def test_regrade_without_kept_texts_says_why(workspace: CliWorkspace) -> None:
+    workspace.configure("eval:", "history: {content: metadata}\neval:")
+    assert workspace.run("eval", "run", "two.smoke").exit == 0
+
+    result = workspace.run("eval", "regrade", "latest")
+
+    assert result.exit == 2
+    assert "not kept" in result.output
+
+
+def test_refusal_without_text_is_not_judged(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    workspace.server.reset()
+    workspace.server.reply(to="Answer with a.", text="answer-a")
+    workspace.server.reply(
+        to="Answer with b.",
+        body={
+            "model": "model-a",
+            "choices": [{"finish_reason": "stop", "message": {"content": None, "refusal": " "}}],
+        },
+    )
+    judge_says(judge, "answer-a", 4)
+
+    result = workspace.run(*RUN)
+
+    assert result.exit == 0, result.output
+    document = workspace.last_run()
+    assert document["run"]["grader"] == "decision:judge:judge-a-1:v1"
+    assert document["summary"]["pass_rate"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("decision: {configuration: judge}", ""), "NO_CONFIGURATION"),
+        (("decision: {configuration: judge}", "decision: {configuration: bot}"), ""),
+    ],
+)
+def test_judge_is_checked_before_the_first_completion(
+    workspace: CliWorkspace, change: tuple[str, str], told: str
+) -> None:
+    workspace.configure(*change)
+    workspace.write("sets/two.yaml", SET.replace("name:", "data_class: source_code\nname:"))
+
+    result = workspace.run(*RUN)
+
+    assert result.exit == 2
+    assert told in result.output
+    assert workspace.server.requests == []
+
+
+def test_class_that_the_judge_may_not_see_is_refused_before_the_first_completion(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    workspace.configure("type: openai", "type: openai\n    trust_zone: local")
+    workspace.write("sets/two.yaml", SET.replace("name:", "data_class: source_code\nname:"))
+
+    result = workspace.run(*RUN)
+
+    assert result.exit == 2
+    assert "DATA_CLASS_NOT_PERMITTED" in result.output
+    assert workspace.server.requests == judge.requests == []
+
+
+def test_judge_for_a_grader_without_one_is_refused(workspace: CliWorkspace) -> None:
+    result = workspace.run("eval", "run", "two.smoke", "--grader-configuration", "judge")
+
+    assert result.exit == 2
+    assert "--grader decision" in result.output
+
+
+def test_judge_s_calls_are_in_the_history(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 4)
+    workspace.run(*RUN)
+    connection = sqlite3.connect(workspace.folder / ".evalcli" / "history.db")
+    rows = connection.execute(
+        "SELECT grading_call ->> '$.operation', grading_call ->> '$.usage.input_tokens' FROM trials"
+    ).fetchall()
+    connection.close()
+
+    assert rows == [("decision", 50), ("decision", 50)]
+
+
+@pytest.mark.slow
+def test_local_model_judges_its_own_answers(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write("evalcli.yaml", "decision: {configuration: local}\n")
+
+    result = cli_workspace.run("eval", "run", "nr.smoke", "--grader", "decision")
+
+    assert result.exit == 0, result.output
+    document = cli_workspace.last_run()
+    assert document["run"]["grader"].startswith("decision:local:")
+    assert all(0 <= row["score"] <= 1 for row in document["prompts"])

@@ -1,0 +1,81 @@
+"""`history.content: metadata`: no text of an answer is anywhere in the file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from evalcli.history.store import History
+from evalcli.records import (
+    Answer,
+    AssertionOutcome,
+    Baseline,
+    BaselineMove,
+    Grade,
+    Ranking,
+    RetrievedDocument,
+    Treatment,
+    TrialError,
+    TrialState,
+    UnmeasuredCause,
+)
+from tests.support.builders import make_baseline, make_call, make_run, make_trial
+
+_TEXTS = ("ANSWERTEXT", "REASONINGTEXT", "REFUSALTEXT", "SYSTEMTEXT", "EXCERPTTEXT", "JUDGETEXT")
+
+
+def fill(history: History) -> None:
+    """Store every text that a run can have."""
+    answer = Answer(text="ANSWERTEXT", reasoning="REASONINGTEXT", refusal="REFUSALTEXT")
+    grade = Grade(
+        passed=False,
+        score=Fraction(0),
+        reason='contains "x": not in "EXCERPTTEXT"',
+        outcomes=(AssertionOutcome("contains", passed=False, reason='not in "EXCERPTTEXT"'),),
+    )
+    treatment = Treatment(system="SYSTEMTEXT", system_fingerprint="v1:1")
+    run = replace(make_run(["a", "b", "c"]), treatment=treatment, options={"system": "SYSTEMTEXT"})
+    history.start_run(run)
+    history.save_trial("91c2", replace(make_trial("a", answer=answer), grade=grade))
+    history.save_trial(
+        "91c2",
+        replace(
+            make_trial("b", answer=answer),
+            state=TrialState.NOT_GRADED,
+            grade=None,
+            error=TrialError(UnmeasuredCause.GRADER, 'the judge said "JUDGETEXT"'),
+        ),
+    )
+    ranking = Ranking((RetrievedDocument("234_0", text="EXCERPTTEXT"),), returned=1)
+    history.save_trial(
+        "91c2", replace(make_trial("c", answer=answer, call=make_call()), ranking=ranking)
+    )
+    history.save_baseline(baseline_with(treatment), expected_id=None, how=BaselineMove.SET)
+
+
+def baseline_with(treatment: Treatment) -> Baseline:
+    baseline = make_baseline(make_run(["a"]), [make_trial("a")])
+    return replace(baseline, treatment=treatment)
+
+
+def all_bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+@pytest.mark.parametrize("text", _TEXTS)
+def test_a_text_is_in_no_file(tmp_path: Path, text: str) -> None:
+    with History.open(tmp_path / "history.db", content="metadata") as history:
+        fill(history)
+        assert text.encode() not in all_bytes(tmp_path)
+        history.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert text.encode() not in all_bytes(tmp_path)
+
+
+@pytest.mark.parametrize("text", _TEXTS)
+def test_the_same_text_is_kept_by_default(tmp_path: Path, text: str) -> None:
+    with History.open(tmp_path / "history.db") as history:
+        fill(history)
+    assert text.encode() in all_bytes(tmp_path)
