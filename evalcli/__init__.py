@@ -13,21 +13,29 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, str] = {
     **dict.fromkeys(
         (
+            "ImportOptions",
+            "RetrievalOptions",
             "RunOptions",
             "accept_baseline",
+            "ask_retriever",
             "compare_stored_runs",
             "current_baseline",
+            "decide",
+            "decide_batch",
             "exit_status_of",
             "export_run",
+            "import_set",
             "list_runs",
             "open_history",
             "prune_history",
             "run_prompts",
+            "run_retrieval",
             "show_run",
         ),
         "evalcli.api",
     ),
     **dict.fromkeys(("GoldenPrompt", "PromptSet"), "evalcli.declarations.prompt_set"),
+    **dict.fromkeys(("GoldenQuestion", "QuestionSet"), "evalcli.declarations.question_set"),
     **dict.fromkeys(("EvalcliError", "ExitStatus"), "evalcli.errors"),
     **dict.fromkeys(
         ("ComparisonState", "RunOutcome", "RunStatus", "VerdictWord"), "evalcli.records"

@@ -76,7 +76,8 @@ from evalcli.runs.prompt_run import run_prompt_set
 from evalcli.runs.regrade import regrade_stored_run
 from evalcli.runs.retrieval_options import RetrievalOptions
 from evalcli.runs.retrieval_outcome import add_rank_changes, summarize_questions
-from evalcli.runs.retrieval_run import ask_question_of, choose_names, run_question_set
+from evalcli.runs.retrieval_run import run_question_set
+from evalcli.runs.retriever_access import ask_question_of, choose_names
 from evalcli.runs.setting import RunSetting
 
 __all__ = [

@@ -30,6 +30,8 @@ from evalcli.records import (
     DecisionAvailability,
     DecisionRequest,
     DecisionResult,
+    Embedding,
+    EmbeddingRequest,
     Grade,
     Operation,
     QuestionsRequest,
@@ -180,6 +182,20 @@ class DecisionModel(Protocol):
 
         Raises:
             ProviderError: of the kind that happened; a reply that is no decision is a
+                `ProviderReplyError` with the status 200.
+        """
+        ...
+
+
+@runtime_checkable
+class EmbeddingModel(Protocol):
+    """What an adapter is, too, whose models turn texts into vectors."""
+
+    async def ask_embedding(self, request: EmbeddingRequest) -> Embedding:
+        """Send one request and read its vectors, one try.
+
+        Raises:
+            ProviderError: of the kind that happened; a reply without one vector a text is a
                 `ProviderReplyError` with the status 200.
         """
         ...

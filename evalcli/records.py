@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -180,6 +180,33 @@ class Decision:
 
     answers: Mapping[str, DecisionAnswer]
     probability_kind: ProbabilityKind
+    model: str | None = None
+    usage: Usage = Usage()
+    request_id: str | None = None
+
+
+# --- one embedding ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRequest:
+    """Texts to be turned into vectors, without anything that belongs to a provider.
+
+    `model` is the id to send; no text is empty.
+    """
+
+    model: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """The vectors of a request's texts, in their order.
+
+    Shapes: one vector a text, all of the same length.
+    """
+
+    vectors: tuple[Sequence[float], ...]
     model: str | None = None
     usage: Usage = Usage()
     request_id: str | None = None
@@ -364,7 +391,7 @@ class StoredDecision:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch is, told after each line that was written."""
+    """How far a batch is, told as its lines are written."""
 
     done: int
     total: int
@@ -689,6 +716,11 @@ class Run:
     evalcli_version: str = ""
     git: GitState = GitState()
     regraded_from: str | None = None
+
+    @property
+    def has_baseline_file(self) -> bool:
+        """Whether the baseline that it names is a file."""
+        return "/" in self.baseline_source or self.baseline_source.endswith(".json")
 
     @property
     def resume_command(self) -> str:
@@ -1100,7 +1132,7 @@ class PruneReport:
     """What pruning removed, or would remove (`is_dry_run`).
 
     `kept` counts runs that are old enough and stay: a baseline rests on them, a kept run is a
-    regrading of them, or a process is at them.
+    regrading of them, or a process is at them. `decisions` are those outside of runs.
     """
 
     older_than: datetime
@@ -1109,6 +1141,7 @@ class PruneReport:
     baselines: int
     kept: int
     is_dry_run: bool = False
+    decisions: int = 0
 
     @property
     def removed(self) -> int:

@@ -14,7 +14,7 @@ from evalcli.declarations.resolution import known_names
 from evalcli.declarations.workspace import ProviderEntry, WorkspaceFile
 from evalcli.errors import ConfigurationError, ProviderError, ProviderTimeoutError
 from evalcli.plugins import load_chat_adapter, plugin_names
-from evalcli.protocols import ChatModel, DecisionModel, ProviderSetup, SchemaModel
+from evalcli.protocols import ChatModel, DecisionModel, EmbeddingModel, ProviderSetup, SchemaModel
 from evalcli.records import CallRecord, CallRetried
 from evalcli.redaction import Redactor
 
@@ -59,7 +59,8 @@ class OpenAdapter:
 class Lane:
     """All that the calls to one provider share.
 
-    `decider` is the adapter where it decides, `schema` where it holds models to a JSON schema;
+    `decider` is the adapter where it decides, `embedder` where it embeds, `schema` where it holds
+    models to a JSON schema;
     both are found out once, since asking whether an object has a protocol takes long.
     `redactor` knows the provider's secrets.
     """
@@ -70,6 +71,7 @@ class Lane:
         self.adapter = adapter = opened.adapter
         self.decider = adapter if isinstance(adapter, DecisionModel) else None
         self.schema = adapter if isinstance(adapter, SchemaModel) else None
+        self.embedder = adapter if isinstance(adapter, EmbeddingModel) else None
         self.redactor = Redactor(opened.keys)
         self._name = name
         self._time = clockwork

@@ -29,6 +29,7 @@ from evalcli.declarations.workspace import Prices, WorkspaceFile
 from evalcli.errors import ConfigurationError, ProviderError
 from evalcli.protocols import (
     DecisionModel,
+    EmbeddingModel,
     ModelAdviser,
     ModelChecker,
     OperationChecker,
@@ -39,6 +40,8 @@ from evalcli.records import (
     CallRetried,
     ChatRequest,
     Decision,
+    Embedding,
+    EmbeddingRequest,
     Operation,
     QuestionsRequest,
     Usage,
@@ -55,13 +58,14 @@ ReplyT = TypeVar("ReplyT")
 class CallResult:
     """What became of one call: an answer or an error, and the record of it either way.
 
-    `decision` is the answer of `ask_decision`, `answer` that of `ask_chat`.
+    `answer` is what `ask_chat` got, `decision` and `embedding` what the others got.
     """
 
     record: CallRecord
     answer: Answer | None = None
     error: ProviderError | None = None
     decision: Decision | None = None
+    embedding: Embedding | None = None
 
 
 class Pipeline:
@@ -128,6 +132,8 @@ class Pipeline:
                 adapter.check_operation(operation)
             if operation is Operation.DECISION:
                 _deciding(leg, lane)
+            if operation is Operation.EMBEDDING:
+                _embedding(leg, lane)
             if isinstance(adapter, ModelChecker):
                 adapter.check_model(leg.model_id)
 
@@ -234,6 +240,38 @@ class Pipeline:
             return CallResult(tried.record, error=tried.error)
         return CallResult(_complete(tried.record, tried.reply, leg), decision=tried.reply)
 
+    async def ask_embedding(
+        self,
+        target: ResolvedConfiguration,
+        request: EmbeddingRequest,
+        *,
+        data_class: DataClass,
+        caller: str | None = None,
+        caller_operation: str | None = None,
+    ) -> CallResult:
+        """Ask an embedding model; as `ask_chat`.
+
+        Raises:
+            ConfigurationError, TrustZoneError: as `check`.
+        """
+
+        def send(leg: ResolvedConfiguration, lane: Lane) -> Awaitable[Embedding]:
+            asked = replace(request, model=leg.model_id) if leg.is_fallback else request
+            return _embedding(leg, lane).ask_embedding(asked)
+
+        record = CallRecord(
+            Operation.EMBEDDING,
+            target.provider,
+            request.model,
+            caller=caller,
+            caller_operation=caller_operation,
+            is_fallback=target.is_fallback,
+        )
+        tried, leg = await self._ask(target, send, record, data_class)
+        if tried.reply is None:
+            return CallResult(tried.record, error=tried.error)
+        return CallResult(_complete(tried.record, tried.reply, leg), embedding=tried.reply)
+
     # --- within ---------------------------------------------------------------------------------
 
     async def _ask(
@@ -306,6 +344,16 @@ def _deciding(leg: ResolvedConfiguration, lane: Lane) -> DecisionModel:
     )
 
 
+def _embedding(leg: ResolvedConfiguration, lane: Lane) -> EmbeddingModel:
+    """Take an adapter as the embedding model it must be."""
+    if lane.embedder is not None:
+        return lane.embedder
+    raise ConfigurationError(
+        f'provider "{leg.provider}" is of the type "{leg.entry.type}", which embeds no texts',
+        advice="take `embedding` off the capabilities of its models, or name another provider",
+    )
+
+
 def _after(before: Tried[ReplyT], tried: Tried[ReplyT]) -> Tried[ReplyT]:
     """Count the requests of a provider that failed to those of its fallback; chain the errors."""
     record = replace(tried.record, tries=before.record.tries + tried.record.tries)
@@ -325,7 +373,7 @@ def _without_reasoning(answer: Answer) -> Answer:
 
 
 def _complete(
-    record: CallRecord, reply: Answer | Decision, leg: ResolvedConfiguration
+    record: CallRecord, reply: Answer | Decision | Embedding, leg: ResolvedConfiguration
 ) -> CallRecord:
     """Record model, usage and price, by the prices of the model that served."""
     usage = reply.usage

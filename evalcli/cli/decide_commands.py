@@ -36,7 +36,7 @@ _OUTPUT = "Output"
 def decide_command(
     ctx: typer.Context,
     profile: Annotated[
-        str | None, typer.Argument(metavar="[PROFILE]", help="The profile that asks.")
+        str | None, typer.Argument(metavar="PROFILE", help="The profile that asks.")
     ] = None,
     task: Annotated[
         str | None,
@@ -95,7 +95,7 @@ def decide_command(
     configuration: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The configuration that answers. [default: decision.configuration]"
+            metavar="NAME", help="The configuration that answers. (default: decision.configuration)"
         ),
     ] = None,
     require: Annotated[
@@ -122,7 +122,7 @@ def decide_command(
     concurrency: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Requests at once. [default: the provider's]", rich_help_panel=_BATCH
+            metavar="N", help="Requests at once. (default: the provider's)", rich_help_panel=_BATCH
         ),
     ] = None,
     no_store: Annotated[

@@ -15,6 +15,17 @@ from evalcli.cli.context import (
     WorkspaceOption,
     state_of,
 )
+from evalcli.cli.run_options import (
+    ASK,
+    GATE,
+    BaselineOption,
+    DraftOption,
+    FailOnRegressionOption,
+    FloorOption,
+    JunitOption,
+    RequireBaselineOption,
+    ResumeOption,
+)
 from evalcli.cli.run_output import check_writable, end_with
 from evalcli.errors import UsageError
 
@@ -23,17 +34,14 @@ if TYPE_CHECKING:
 
 eval_app = typer.Typer(no_args_is_help=True, help="Run golden sets, grade them, gate on them.")
 
-_ASK = "What is asked"
-_GATE = "Gate"
-_OUTPUT = "Output"
 
 GraderConfigurationOption = Annotated[
     str | None,
     typer.Option(
         "--grader-configuration",
         metavar="NAME",
-        help="Configuration that judges. [default: decision.configuration]",
-        rich_help_panel=_ASK,
+        help="Configuration that judges. (default: decision.configuration)",
+        rich_help_panel=ASK,
     ),
 ]
 
@@ -47,7 +55,7 @@ def run_command(
         typer.Option(
             metavar="NAME",
             help="Configuration to ask. (default: eval.configuration)",
-            rich_help_panel=_ASK,
+            rich_help_panel=ASK,
         ),
     ] = None,
     model: Annotated[
@@ -55,66 +63,52 @@ def run_command(
         typer.Option(
             metavar="MODEL",
             help="Model in place of the configuration's; runs of it are a series of their own.",
-            rich_help_panel=_ASK,
+            rich_help_panel=ASK,
         ),
     ] = None,
     provider: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Provider of --model.", rich_help_panel=_ASK),
+        typer.Option(metavar="NAME", help="Provider of --model.", rich_help_panel=ASK),
     ] = None,
     system: Annotated[
         str | None,
         typer.Option(
             metavar="TEXT|@FILE",
             help="System prompt in place of the configuration's.",
-            rich_help_panel=_ASK,
+            rich_help_panel=ASK,
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Only this prompt; may be repeated.", rich_help_panel=_ASK),
+        typer.Option(metavar="ID", help="Only this prompt; may be repeated.", rich_help_panel=ASK),
     ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Ask each prompt N times. (default: 1)", rich_help_panel=_ASK
+            metavar="N", help="Ask each prompt N times. (default: 1)", rich_help_panel=ASK
         ),
     ] = None,
     concurrency: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Requests at once. (default: the provider's)", rich_help_panel=_ASK
+            metavar="N", help="Requests at once. (default: the provider's)", rich_help_panel=ASK
         ),
     ] = None,
     grader: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Who grades. (default: deterministic)", rich_help_panel=_ASK
+            metavar="NAME", help="Who grades. (default: deterministic)", rich_help_panel=ASK
         ),
     ] = None,
     grader_configuration: GraderConfigurationOption = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN",
-            help="Finish this incomplete run: ask what is missing.",
-            rich_help_panel=_ASK,
-        ),
-    ] = None,
-    fail_on_regression: Annotated[
-        bool,
-        typer.Option(
-            "--fail-on-regression",
-            help="Exit 1 on a regression, or where nothing could be compared.",
-            rich_help_panel=_GATE,
-        ),
-    ] = False,
+    resume: ResumeOption = None,
+    fail_on_regression: FailOnRegressionOption = False,
     max_pass_rate_drop: Annotated[
         str | None,
         typer.Option(
             metavar="0..1",
             help="Largest tolerated drop. (default: eval.max_pass_rate_drop, else 0.1)",
-            rich_help_panel=_GATE,
+            rich_help_panel=GATE,
         ),
     ] = None,
     max_mean_score_drop: Annotated[
@@ -122,50 +116,24 @@ def run_command(
         typer.Option(
             metavar="0..1",
             help="Largest tolerated drop. (default: eval.max_mean_score_drop, else 0.1)",
-            rich_help_panel=_GATE,
+            rich_help_panel=GATE,
         ),
     ] = None,
-    min_pass_rate: Annotated[
-        str | None,
-        typer.Option(metavar="0..1", help="Floor; exit 1 below it, always.", rich_help_panel=_GATE),
-    ] = None,
-    min_mean_score: Annotated[
-        str | None,
-        typer.Option(metavar="0..1", help="Floor; exit 1 below it, always.", rich_help_panel=_GATE),
-    ] = None,
-    require_baseline: Annotated[
-        bool,
-        typer.Option(
-            "--require-baseline",
-            help="Exit 1 where there is no baseline yet.",
-            rich_help_panel=_GATE,
-        ),
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="current|previous|RUN|FILE",
-            help="What to compare with. (default: current)",
-            rich_help_panel=_GATE,
-        ),
-    ] = None,
+    min_pass_rate: FloorOption = None,
+    min_mean_score: FloorOption = None,
+    require_baseline: RequireBaselineOption = False,
+    baseline: BaselineOption = None,
     regrade_baseline: Annotated[
         bool,
         typer.Option(
             "--regrade-baseline",
             help="First grade the baseline's answers by the present grader.",
-            rich_help_panel=_GATE,
+            rich_help_panel=GATE,
         ),
     ] = False,
-    draft: Annotated[
-        bool,
-        typer.Option("--draft", help="Never becomes the baseline.", rich_help_panel=_GATE),
-    ] = False,
+    draft: DraftOption = False,
     output_format: FormatOption = OutputFormat.TABLE,
-    junit: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write a JUnit report.", rich_help_panel=_OUTPUT),
-    ] = None,
+    junit: JunitOption = None,
     workspace: WorkspaceOption = None,
     verbose: VerboseOption = 0,
 ) -> None:
@@ -204,22 +172,12 @@ def regrade_command(
     ],
     grader: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who grades. [default: the run's]", rich_help_panel=_ASK),
+        typer.Option(metavar="NAME", help="Who grades. (default: the run's)", rich_help_panel=ASK),
     ] = None,
     grader_configuration: GraderConfigurationOption = None,
-    fail_on_regression: Annotated[
-        bool,
-        typer.Option(
-            "--fail-on-regression",
-            help="Exit 1 on a regression, or where nothing could be compared.",
-            rich_help_panel=_GATE,
-        ),
-    ] = False,
+    fail_on_regression: FailOnRegressionOption = False,
     output_format: FormatOption = OutputFormat.TABLE,
-    junit: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write a JUnit report.", rich_help_panel=_OUTPUT),
-    ] = None,
+    junit: JunitOption = None,
     workspace: WorkspaceOption = None,
     verbose: VerboseOption = 0,
 ) -> None:

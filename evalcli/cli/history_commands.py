@@ -29,7 +29,7 @@ RunArgument = Annotated[
 def list_command(
     ctx: typer.Context,
     identifier: Annotated[
-        str | None, typer.Argument(metavar="[SET]", help="Only runs of this set.")
+        str | None, typer.Argument(metavar="SET", help="Only runs of this set.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
     output_format: FormatOption = OutputFormat.TABLE,
@@ -114,6 +114,10 @@ def prune_command(
     report = api.prune_history(age, is_dry_run=dry_run, workspace=state_of(ctx).workspace)
     verb = "would be removed" if dry_run else "removed"
     console.out(f"{report.removed} runs {verb}; {report.kept} older runs kept for a baseline.")
+    if report.decisions:
+        from evalcli.reports.number_words import count
+
+        console.out(f"{count(report.decisions, 'decision')} outside of runs {verb}.")
 
 
 @history_app.command("export")

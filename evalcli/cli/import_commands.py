@@ -24,12 +24,12 @@ IdentifierOption = Annotated[
     typer.Option(
         "--identifier",
         metavar="ID",
-        help="Identifier of the set. [default: imported.NAME, after the source]",
+        help="Identifier of the set. (default: imported.NAME, after the source)",
     ),
 ]
 NameOption = Annotated[
     str | None,
-    typer.Option("--name", metavar="TEXT", help="Name of the set. [default: the source's]"),
+    typer.Option("--name", metavar="TEXT", help="Name of the set. (default: the source's)"),
 ]
 LanguageOption = Annotated[
     str,
@@ -88,7 +88,7 @@ def import_csv_command(
         typer.Option(
             metavar="WHAT=COLUMN",
             help="Which column holds what: question, expected, id, form, hard_class, gist, grade, "
-            "title or text; may be repeated. [default: the column of that name]",
+            "title or text; may be repeated. (default: the column of that name)",
         ),
     ] = None,
     identifier: IdentifierOption = None,

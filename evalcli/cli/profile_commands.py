@@ -63,7 +63,7 @@ def validate_profiles_command(
     ctx: typer.Context,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Files or folders. (default: all there are)"),
+        typer.Argument(metavar="FILE", help="Files or folders. (default: all there are)"),
     ] = None,
     output_format: FormatOption = OutputFormat.TABLE,
     workspace: WorkspaceOption = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,27 +14,34 @@ from evalcli.cli.context import (
     WorkspaceOption,
     state_of,
 )
+from evalcli.cli.run_options import (
+    ASK,
+    GATE,
+    BaselineOption,
+    DraftOption,
+    FailOnRegressionOption,
+    FloorOption,
+    JunitOption,
+    RequireBaselineOption,
+    ResumeOption,
+)
 from evalcli.cli.run_output import check_writable, end_with
 from evalcli.errors import UsageError
 
 retrieval_app = typer.Typer(no_args_is_help=True, help="Look at what a retriever returns.")
-
-_ASK = "What is asked"
-_GATE = "Gate"
-_OUTPUT = "Output"
 
 
 def eval_retrieval_command(
     ctx: typer.Context,
     identifier: Annotated[
         str | None,
-        typer.Argument(metavar="[SET]", help="The golden question set. [default: nr.manual]"),
+        typer.Argument(metavar="SET", help="The golden question set. (default: nr.manual)"),
     ] = None,
     retriever: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RETRIEVER]",
-            help="The retriever. [default: the only declared one; nr.lexical for nr.manual]",
+            metavar="RETRIEVER",
+            help="The retriever. (default: the only declared one; nr.lexical for nr.manual)",
         ),
     ] = None,
     cutoffs: Annotated[
@@ -43,47 +49,33 @@ def eval_retrieval_command(
         typer.Option(
             "--k",
             metavar="N,N,…",
-            help="Cutoffs of the hit rates; 1, 3 and 10 are always among them. [default: 1,3,5,10]",
-            rich_help_panel=_ASK,
+            help="Cutoffs of the hit rates; 1, 3 and 10 are always among them. (default: 1,3,5,10)",
+            rich_help_panel=ASK,
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ID", help="Only this question; may be repeated.", rich_help_panel=_ASK
+            metavar="ID", help="Only this question; may be repeated.", rich_help_panel=ASK
         ),
     ] = None,
     concurrency: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Questions at once. [default: the retriever's]",
-            rich_help_panel=_ASK,
+            help="Questions at once. (default: the retriever's)",
+            rich_help_panel=ASK,
         ),
     ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN",
-            help="Finish this incomplete run: ask what is missing.",
-            rich_help_panel=_ASK,
-        ),
-    ] = None,
-    fail_on_regression: Annotated[
-        bool,
-        typer.Option(
-            "--fail-on-regression",
-            help="Exit 1 on a regression, or where nothing could be compared.",
-            rich_help_panel=_GATE,
-        ),
-    ] = False,
+    resume: ResumeOption = None,
+    fail_on_regression: FailOnRegressionOption = False,
     max_top1_drop: Annotated[
         str | None,
         typer.Option(
             metavar="0..1",
             help="Largest tolerated drop of the top-1 hit rate. "
-            "[default: eval.max_top1_drop, else 0.1]",
-            rich_help_panel=_GATE,
+            "(default: eval.max_top1_drop, else 0.1)",
+            rich_help_panel=GATE,
         ),
     ] = None,
     max_top3_drop: Annotated[
@@ -91,8 +83,8 @@ def eval_retrieval_command(
         typer.Option(
             metavar="0..1",
             help="Largest tolerated drop of the top-3 hit rate. "
-            "[default: eval.max_top3_drop, else 0.1]",
-            rich_help_panel=_GATE,
+            "(default: eval.max_top3_drop, else 0.1)",
+            rich_help_panel=GATE,
         ),
     ] = None,
     max_class_drop: Annotated[
@@ -100,43 +92,17 @@ def eval_retrieval_command(
         typer.Option(
             metavar="0..1",
             help="The same for each hard class of at least five questions. "
-            "[default: eval.max_class_drop, else off]",
-            rich_help_panel=_GATE,
+            "(default: eval.max_class_drop, else off)",
+            rich_help_panel=GATE,
         ),
     ] = None,
-    min_top1_rate: Annotated[
-        str | None,
-        typer.Option(metavar="0..1", help="Floor; exit 1 below it, always.", rich_help_panel=_GATE),
-    ] = None,
-    min_top3_rate: Annotated[
-        str | None,
-        typer.Option(metavar="0..1", help="Floor; exit 1 below it, always.", rich_help_panel=_GATE),
-    ] = None,
-    require_baseline: Annotated[
-        bool,
-        typer.Option(
-            "--require-baseline",
-            help="Exit 1 where there is no baseline yet.",
-            rich_help_panel=_GATE,
-        ),
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="current|previous|RUN|FILE",
-            help="What to compare with. [default: current]",
-            rich_help_panel=_GATE,
-        ),
-    ] = None,
-    draft: Annotated[
-        bool,
-        typer.Option("--draft", help="Never becomes the baseline.", rich_help_panel=_GATE),
-    ] = False,
+    min_top1_rate: FloorOption = None,
+    min_top3_rate: FloorOption = None,
+    require_baseline: RequireBaselineOption = False,
+    baseline: BaselineOption = None,
+    draft: DraftOption = False,
     output_format: FormatOption = OutputFormat.TABLE,
-    junit: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write a JUnit report.", rich_help_panel=_OUTPUT),
-    ] = None,
+    junit: JunitOption = None,
     workspace: WorkspaceOption = None,
     verbose: VerboseOption = 0,
 ) -> None:

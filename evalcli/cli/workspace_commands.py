@@ -67,7 +67,7 @@ def validate_sets_command(
     ctx: typer.Context,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Files or folders. (default: all there are)"),
+        typer.Argument(metavar="FILE", help="Files or folders. (default: all there are)"),
     ] = None,
     output_format: FormatOption = OutputFormat.TABLE,
     workspace: WorkspaceOption = None,

@@ -12,12 +12,7 @@ from fractions import Fraction
 
 from evalcli.comparison.class_drop import find_class_drops
 from evalcli.comparison.overlap import Overlap, relate_prompts, unknown_prompts
-from evalcli.comparison.rate_text import (
-    format_count,
-    format_points,
-    limit_key,
-    rate_words,
-)
+from evalcli.comparison.rate_text import format_count, limit_key, rate_words
 from evalcli.comparison.reason_text import (
     CORPUS,
     describe_edits,
@@ -31,6 +26,7 @@ from evalcli.comparison.reason_text import (
 )
 from evalcli.comparison.treatment import describe_treatment_changes, treatment_of_run
 from evalcli.errors import ExitStatus, strongest_status
+from evalcli.number_text import format_points
 from evalcli.records import (
     Baseline,
     ClassDrop,

@@ -1,32 +1,14 @@
-"""Rates, scores and drops as text: exact, rounded, never more alike than they are.
-
-Values that are shown together get as many digits as it takes to tell unequal ones apart, so that
-no drop beyond its limit is printed equal to it, and nothing but 1 as 100.0 %.
-"""
+"""What the rates of a run, their drops and their limits are called in a finding. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+
+from evalcli.number_text import format_points, format_rates, format_scores
 
 _SHOWN_NAMES = 20
-
-
-def format_rates(*rates: Fraction) -> tuple[str, ...]:
-    """Write rates in 0..1 as percentages (`92.5 %`), all with the same number of digits."""
-    return tuple(f"{text} %" for text in _round_apart(rates, 100, 1, (0, 1)))
-
-
-def format_points(*drops: Fraction) -> tuple[str, ...]:
-    """Write differences of rates as percentage points, without the unit (`7.5`)."""
-    return _round_apart(drops, 100, 1, (0,))
-
-
-def format_scores(*scores: Fraction) -> tuple[str, ...]:
-    """Write scores in 0..1, or differences of them, as decimal numbers (`0.938`)."""
-    return _round_apart(scores, 1, 3, (0, 1))
 
 
 def format_names(names: Sequence[str]) -> str:
@@ -96,24 +78,3 @@ def rate_words(kind: str) -> tuple[RateWords, RateWords]:
     They stand for pass rate and mean score, which for `questions` are hit rates.
     """
     return _QUESTION_RATES if kind == "questions" else _PROMPT_RATES
-
-
-def _round_apart(
-    values: Sequence[Fraction], scale: int, digits: int, landmarks: Sequence[int]
-) -> tuple[str, ...]:
-    """Round values to at least `digits` places; nothing unequal, landmarks included, looks equal.
-
-    Two unequal fractions differ at some place, so the search ends.
-    """
-    scaled = [value * scale for value in values]
-    distinct = {*scaled, *(Fraction(landmark * scale) for landmark in landmarks)}
-    while any(round(a, digits) == round(b, digits) for a, b in combinations(distinct, 2)):
-        digits += 1
-    return tuple(_decimal_text(value, digits) for value in scaled)
-
-
-def _decimal_text(value: Fraction, digits: int) -> str:
-    """Write a fraction with a fixed number of places, rounding half to even."""
-    units = round(value * 10**digits)
-    whole, rest = divmod(abs(units), 10**digits)
-    return f"{'-' if units < 0 else ''}{whole}.{rest:0{digits}d}"

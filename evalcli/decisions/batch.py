@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -27,6 +28,7 @@ from evalcli.records import (
     DecisionAvailability,
     DecisionOutcome,
     DecisionRequest,
+    StoredDecision,
     Subject,
 )
 from evalcli.reports.decision_json import result_facts
@@ -145,6 +147,8 @@ class _Batch:
         default = entry.concurrency if entry is not None else _DEFAULT_CONCURRENCY
         self._concurrency = order.concurrency or default
         self._slots = asyncio.Semaphore(self._concurrency)
+        self._unsaved: list[StoredDecision] = []
+        self._news = asyncio.Event()
 
     async def perform(self, subjects: Iterator[tuple[int, Subject]]) -> None:
         """Ask about every subject, so many at once, and write each result in its turn."""
@@ -152,17 +156,18 @@ class _Batch:
         self._tell(self._tally.progress())
         try:
             while self._refill(waiting, subjects):
-                await asyncio.wait((waiting[0],))
-                self._write_ready(waiting)
+                await self._news.wait()
+                self._news.clear()
+                self._keep_ready(waiting)
         except BaseException as exc:
-            if isinstance(exc, asyncio.CancelledError):
-                self._write_ready(waiting)
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
-            if isinstance(exc, asyncio.CancelledError):
-                raise self._interrupted() from exc
-            raise
+            if not isinstance(exc, asyncio.CancelledError):
+                raise
+            with suppress(asyncio.CancelledError):
+                self._keep_ready(waiting)
+            raise self._interrupted() from exc
 
     def _refill(
         self, waiting: deque[asyncio.Task[Line]], subjects: Iterator[tuple[int, Subject]]
@@ -171,15 +176,27 @@ class _Batch:
             following = next(subjects, None)
             if following is None:
                 break
-            waiting.append(asyncio.create_task(self._decide(*following)))
+            task = asyncio.create_task(self._decide(*following))
+            task.add_done_callback(lambda _: self._news.set())
+            waiting.append(task)
         return bool(waiting)
 
-    def _write_ready(self, waiting: deque[asyncio.Task[Line]]) -> None:
-        while waiting and waiting[0].done():
-            line = waiting.popleft().result()
-            self._output.add(line)
-            self._tally.add(line)
+    def _keep_ready(self, waiting: deque[asyncio.Task[Line]]) -> None:
+        """Commit what has been decided to the history, then write the lines whose turn it is."""
+        unsaved, self._unsaved = self._unsaved, []
+        self._setting.store(unsaved)
+        lines: list[Line] = []
+        while waiting and waiting[0].done() and not waiting[0].cancelled():
+            if waiting[0].exception() is not None:
+                break
+            lines.append(waiting.popleft().result())
+        if lines:
+            self._output.add(lines)
+            for line in lines:
+                self._tally.add(line)
             self._tell(self._tally.progress())
+        if waiting and waiting[0].done():
+            waiting[0].result()  # Raises what ended it, now that the lines before it are kept.
 
     async def _decide(self, number: int, subject: Subject) -> Line:
         order = self._order
@@ -188,8 +205,10 @@ class _Batch:
         )
         async with self._slots:
             outcome = await self._service.ask(request)
-        self._setting.store(
-            request, self._available, outcome, batch=self._output.batch, line=number
+        self._unsaved.append(
+            self._setting.record(
+                request, self._available, outcome, batch=self._output.batch, line=number
+            )
         )
         return _line_of(outcome)
 

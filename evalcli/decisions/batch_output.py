@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from evalcli.history.locks import hold_lock
 
 Line = Mapping[str, object]
 
+_ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
 _LOCK_WAIT_S = 0.5
 _WORDS = {
     "input_sha256": "input file",
@@ -41,13 +42,13 @@ class BatchOutput:
         self._handle = handle
         self.batch = batch
 
-    def add(self, line: Line) -> None:
-        """Add one line; it is in the file when this returns.
+    def add(self, lines: Iterable[Line]) -> None:
+        """Add lines; they are in the file when this returns.
 
         Raises:
             OutputError: it cannot be written (a full disk).
         """
-        rest = json.dumps(line, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n"
+        rest = "".join(f"{_ENCODER.encode(line)}\n" for line in lines).encode("ascii")
         try:
             while rest:
                 rest = rest[os.write(self._handle, rest) :]

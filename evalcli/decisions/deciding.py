@@ -56,7 +56,7 @@ class DecisionSetting:
             history=None if is_ad_hoc else self.history,
         )
 
-    def store(
+    def record(
         self,
         request: DecisionRequest,
         available: DecisionAvailability,
@@ -64,23 +64,24 @@ class DecisionSetting:
         *,
         batch: str | None = None,
         line: int | None = None,
-    ) -> None:
-        """Keep a decision, made or failed, where decisions are kept."""
-        if self.history is None or not self.is_stored:
-            return
-        self.history.save_decision(
-            StoredDecision(
-                made_at=self.now(),
-                profile=available.profile.identifier,
-                version=available.profile.version,
-                configuration=available.configuration,
-                data_class=available.data_class.value,
-                subject=request.subject,
-                outcome=outcome,
-                batch=batch,
-                line=line,
-            )
+    ) -> StoredDecision:
+        """Describe a decision, made or failed, as the history keeps it."""
+        return StoredDecision(
+            made_at=self.now(),
+            profile=available.profile.identifier,
+            version=available.profile.version,
+            configuration=available.configuration,
+            data_class=available.data_class.value,
+            subject=request.subject,
+            outcome=outcome,
+            batch=batch,
+            line=line,
         )
+
+    def store(self, decisions: Sequence[StoredDecision]) -> None:
+        """Keep decisions, where decisions are kept."""
+        if self.history is not None and self.is_stored and decisions:
+            self.history.save_decisions(decisions)
 
 
 async def decide_once(
@@ -99,7 +100,7 @@ async def decide_once(
         )
         requirements = read_requirements(require, available.profile)
         outcome = await service.ask(request)
-    setting.store(request, available, outcome)
+    setting.store((setting.record(request, available, outcome),))
     if outcome.result is None:
         raise outcome.error or RuntimeError("a decision has neither a result nor an error")
     judged = tuple(one.judge(outcome.result.answers) for one in requirements)

@@ -124,21 +124,31 @@ def prompt_faults(prompts: Sequence[object]) -> Iterator[PromptFault]:
 
     Shapes: `prompts` holds mappings of field name to value, as declared or as read.
     """
-    first_by_id: dict[str, int] = {}
+    repeated = find_repeated_ids("prompts", prompts)
     for index, prompt in enumerate(prompts):
-        if not isinstance(prompt, Mapping):
+        if isinstance(prompt, Mapping):
+            if index in repeated:
+                yield repeated[index]
+            yield from _grading_faults(index, prompt)
+
+
+def find_repeated_ids(key: str, rows: Sequence[object]) -> dict[int, PromptFault]:
+    """Find the rows below `key` whose id an earlier row has, by their numbers."""
+    first_by_id: dict[str, int] = {}
+    faults: dict[int, PromptFault] = {}
+    for index, row in enumerate(rows):
+        identifier = text_of(row.get("id")) if isinstance(row, Mapping) else None
+        if identifier is None:
             continue
-        identifier = text_of(prompt.get("id"))
-        if identifier is not None and identifier in first_by_id:
-            yield PromptFault(
-                path=("prompts", index, "id"),
+        first = first_by_id.setdefault(identifier, index)
+        if first != index:
+            faults[index] = PromptFault(
+                path=(key, index, "id"),
                 message=f"{cite(identifier)} is used twice",
                 advice="give it another id",
-                first=("prompts", first_by_id[identifier], "id"),
+                first=(key, first, "id"),
             )
-        elif identifier is not None:
-            first_by_id[identifier] = index
-        yield from _grading_faults(index, prompt)
+    return faults
 
 
 def _grading_faults(index: int, prompt: Mapping[Any, object]) -> Iterator[PromptFault]:

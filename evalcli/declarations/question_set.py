@@ -15,7 +15,12 @@ from pydantic import (
     model_validator,
 )
 
-from evalcli.declarations.prompt_set import DataClass, Identifier, PromptFault
+from evalcli.declarations.prompt_set import (
+    DataClass,
+    Identifier,
+    PromptFault,
+    find_repeated_ids,
+)
 from evalcli.declarations.scalars import (
     AsList,
     Declaration,
@@ -124,21 +129,12 @@ def question_faults(questions: Sequence[object]) -> Iterator[PromptFault]:
 
     Shapes: `questions` holds mappings of field name to value, as declared or as read.
     """
-    first_by_id: dict[str, int] = {}
+    repeated = find_repeated_ids("questions", questions)
     for index, question in enumerate(questions):
-        if not isinstance(question, Mapping):
-            continue
-        identifier = text_of(question.get("id"))
-        if identifier is not None and identifier in first_by_id:
-            yield PromptFault(
-                path=("questions", index, "id"),
-                message=f"{cite(identifier)} is used twice",
-                advice="give it another id",
-                first=("questions", first_by_id[identifier], "id"),
-            )
-        elif identifier is not None:
-            first_by_id[identifier] = index
-        yield from _expected_faults(("questions", index, "expected"), question.get("expected"))
+        if isinstance(question, Mapping):
+            if index in repeated:
+                yield repeated[index]
+            yield from _expected_faults(("questions", index, "expected"), question.get("expected"))
 
 
 def _expected_faults(path: Path, expected: Any) -> Iterator[PromptFault]:

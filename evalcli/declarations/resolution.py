@@ -116,6 +116,22 @@ def resolve_configuration(
     return replace(resolved, fallbacks=tuple(_fallbacks(workspace, entry, resolved, wanted)))
 
 
+def resolve_model(workspace: WorkspaceFile, model: str) -> ResolvedConfiguration:
+    """Resolve a model alone, without the settings of any configuration.
+
+    Raises:
+        ConfigurationError: it or its provider is inactive, or the provider is not determined.
+    """
+    found = _named_model(workspace, model, None)
+    return ResolvedConfiguration(
+        target=f"{found.provider}/{found.name}",
+        provider=found.provider,
+        entry=workspace.providers[found.provider],
+        model_id=found.model_id,
+        model=found.entry,
+    )
+
+
 def find_configuration(workspace: WorkspaceFile, name: str) -> ConfigurationEntry:
     """Find a configuration that can be used.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from sqlite_utils import Database
 
@@ -50,9 +51,9 @@ _ADD = (
 )
 
 
-def add_row(db: Database, decision: StoredDecision, *, keep_texts: bool) -> None:
-    """Add a decision; outside a transaction it is committed at once."""
-    db.conn.execute(_ADD, _cells(decision, keep_texts=keep_texts))
+def add_rows(db: Database, decisions: Sequence[StoredDecision], *, keep_texts: bool) -> None:
+    """Add decisions, in this order."""
+    db.conn.executemany(_ADD, [_cells(one, keep_texts=keep_texts) for one in decisions])
 
 
 def _cells(decision: StoredDecision, *, keep_texts: bool) -> tuple[Cell, ...]:

@@ -32,6 +32,13 @@ _VERSIONS = """
 SELECT baseline_id, set_identifier, target, grader, set_at FROM baselines ORDER BY baseline_id
 """
 
+_DECISIONS_AT_ONCE = 5000
+_REMOVE_DECISIONS = """
+DELETE FROM decisions WHERE decision_id IN (
+    SELECT decision_id FROM decisions WHERE made_at < ? LIMIT ?
+)
+"""
+
 
 class _RunFacts(NamedTuple):
     run_id: str
@@ -59,6 +66,7 @@ def prune_runs(db: Database, path: Path, older_than: datetime, *, is_dry_run: bo
         removed = removable
         trials = sum(_count_trials(db, run_id) for run_id in removed)
         stale = _find_stale_baselines(db, before, set(removed))
+        decisions = _count_decisions(db, before)
     else:
         # Deleted texts are overwritten, not only unlinked.
         db.conn.execute("PRAGMA secure_delete = ON")
@@ -66,6 +74,7 @@ def prune_runs(db: Database, path: Path, older_than: datetime, *, is_dry_run: bo
             batch = removable[start : start + _RUNS_AT_ONCE]
             trials += _remove_batch(db, path, before, batch, removed)
         stale = _remove_stale_baselines(db, before)
+        decisions = _remove_decisions(db, before)
         _give_space_back(db)
     return PruneReport(
         older_than=older_than,
@@ -74,6 +83,7 @@ def prune_runs(db: Database, path: Path, older_than: datetime, *, is_dry_run: bo
         baselines=len(stale),
         kept=len(old) - len(removed),
         is_dry_run=is_dry_run,
+        decisions=decisions,
     )
 
 
@@ -141,6 +151,22 @@ def _try_hold(stack: ExitStack, path: Path, run_id: str) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _count_decisions(db: Database, before: str) -> int:
+    (row,) = db.query("SELECT count(*) AS n FROM decisions WHERE made_at < ?", (before,))
+    return need_integer(row["n"])
+
+
+def _remove_decisions(db: Database, before: str) -> int:
+    """Remove decisions in small transactions; other processes go on writing in between."""
+    removed = 0
+    while True:
+        with writing(db.conn):
+            done = db.conn.execute(_REMOVE_DECISIONS, (before, _DECISIONS_AT_ONCE)).rowcount
+        removed += done
+        if done < _DECISIONS_AT_ONCE:
+            return removed
 
 
 def _count_trials(db: Database, run_id: str) -> int:

@@ -392,11 +392,11 @@ class History:
 
     # --- decisions outside of runs --------------------------------------------------------------
 
-    def save_decision(self, decision: StoredDecision) -> None:
-        """Commit one decision, made or failed; its subject only where texts are kept."""
+    def save_decisions(self, decisions: Sequence[StoredDecision]) -> None:
+        """Commit decisions, made or failed; their subjects only where texts are kept."""
         self._was_sent = True
-        with self._explained():
-            decision_rows.add_row(self._db, decision, keep_texts=self._keep_texts)
+        with self._writing():
+            decision_rows.add_rows(self._db, decisions, keep_texts=self._keep_texts)
 
     # --- within -------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ Source: reference "Wire formats", 1.2, 1.3, 1.5, 2.1, 2.3, 8, 10, 11.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 from evalcli.declarations.workspace import ModelEntry
@@ -15,7 +16,14 @@ from evalcli.errors import ConfigurationError
 from evalcli.http_client import HttpClient, JsonReply
 from evalcli.protocols import ProviderSetup
 from evalcli.providers.reported import read_cost, read_count
-from evalcli.records import Answer, ChatRequest, FinishReason, Usage
+from evalcli.records import (
+    Answer,
+    ChatRequest,
+    Embedding,
+    EmbeddingRequest,
+    FinishReason,
+    Usage,
+)
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 
@@ -33,7 +41,7 @@ _SCHEMA_NAME: Final = "answer"
 
 
 class OpenAI:
-    """Asks one server through `POST {base_url}/chat/completions`.
+    """Asks one server through `POST {base_url}/chat/completions`, and `/embeddings`.
 
     Raises:
         ConfigurationError: the address cannot be used, or OpenAI itself is asked without a key.
@@ -83,6 +91,27 @@ class OpenAI:
                 private=private,
             )
         return self._read_answer(reply, message, raw)
+
+    async def ask_embedding(self, request: EmbeddingRequest) -> Embedding:
+        """Send one request and read its vectors, one try; see `protocols.EmbeddingModel`.
+
+        Source: reference "Wire formats", 2.4.
+        """
+        body = {"model": request.model, "input": list(request.texts)}
+        reply = await self._http.post_json("/embeddings", body, private=list(request.texts))
+        document = reply.document if isinstance(reply.document, Mapping) else {}
+        try:
+            vectors = read_vectors(document.get("data"), len(request.texts))
+        except ValueError as exc:
+            raise self._http.reply_error(f"answered {exc}") from None
+        # An embedding has no output, and servers report none.
+        usage = replace(read_usage(document.get("usage")), output_tokens=0)
+        return Embedding(
+            vectors,
+            model=self._name(document.get("model")),
+            usage=usage,
+            request_id=self._name(reply.headers.get("x-request-id")),
+        )
 
     def takes_json_schema(self, model: ModelEntry | None) -> bool:
         """Whether a model is held to a schema: servers that cannot refuse the request.
@@ -165,6 +194,23 @@ def _request_body(request: ChatRequest, limit_field: str) -> dict[str, object]:
             "json_schema": {"name": _SCHEMA_NAME, "schema": request.json_schema, "strict": True},
         }
     return body
+
+
+def read_vectors(raw: object, count: int) -> tuple[Sequence[float], ...]:
+    """Read `data` of an embeddings reply: one vector for each of `count` texts, by index.
+
+    Raises:
+        ValueError: it is something else; the message says what is missing.
+    """
+    if not isinstance(raw, list):
+        raise ValueError("with JSON that holds no embeddings")
+    by_index: dict[object, object] = {
+        entry.get("index"): entry.get("embedding") for entry in raw if isinstance(entry, Mapping)
+    }
+    vectors = [by_index.get(index) for index in range(count)]
+    if len(raw) != count or not all(isinstance(vector, list) and vector for vector in vectors):
+        raise ValueError(f"without one vector for each of {count} texts")
+    return tuple(cast("list[Sequence[float]]", vectors))
 
 
 def read_usage(raw: object) -> Usage:

@@ -108,7 +108,8 @@ def _when_to_resume(outcome: RunOutcome) -> str:
         return "To ask again"
     if any(error.status in _NOT_RETRIED for error in errors):
         return "Once that is put right"
-    return "When the provider is back"
+    who = "retriever" if has_questions(outcome.run) else "provider"
+    return f"When the {who} is back"
 
 
 def _say_first(page: Page, outcome: RunOutcome) -> None:
@@ -159,7 +160,7 @@ def baseline_words(outcome: RunOutcome) -> str:
         return "Against the baseline"
     facts = baseline_facts(baseline, run)
     run_id = plain_text(baseline.run_id)
-    if is_baseline_file(run.baseline_source):
+    if run.has_baseline_file:
         return (
             f"Against the baseline file {plain_text(run.baseline_source)} (run {run_id}, {facts})"
         )
@@ -184,11 +185,6 @@ def commit_words(git: GitState) -> str:
     branch = f"{plain_text(git.branch)}@" if git.branch else ""
     dirty = " with uncommitted changes" if git.is_dirty else ""
     return f"{branch}{plain_text(git.commit[:_SHORT_COMMIT])}{dirty}"
-
-
-def is_baseline_file(source: str) -> bool:
-    """Whether the source of a baseline is a file."""
-    return "/" in source or source.endswith(".json")
 
 
 def _rates(comparison: Comparison, run: Run) -> str:
@@ -324,7 +320,7 @@ def _say_next(page: Page, outcome: RunOutcome) -> None:
 def _where_to_look(outcome: RunOutcome) -> str:
     run, baseline = outcome.run, outcome.baseline
     run_id = plain_text(run.run_id)
-    if baseline is None or is_baseline_file(run.baseline_source):
+    if baseline is None or run.has_baseline_file:
         # The baseline's own answers are in another history.
         return f"See the {_results(run)}: `evalcli history show {run_id}`."
     command = f"`evalcli history compare {plain_text(baseline.run_id)} {run_id}`"
@@ -338,7 +334,7 @@ def _results(run: Run) -> str:
 def _accept_words(outcome: RunOutcome) -> str:
     """Name the command; and the export where the baseline is a file, which stays as it is."""
     accept = f"`evalcli baseline accept {plain_text(outcome.run.run_id)}`"
-    if not is_baseline_file(outcome.run.baseline_source):
+    if not outcome.run.has_baseline_file:
         return f"{accept}."
     return f"{accept}, and for the file `{export_command(outcome.run)}`."
 

@@ -25,7 +25,6 @@ from evalcli.reports.comparison_words import (
     baseline_facts,
     commit_words,
     export_command,
-    is_baseline_file,
     say_comparison,
     say_comparison_facts,
 )
@@ -322,5 +321,5 @@ def _write_acceptance(
     if previous is not None:
         page.say("Accepted with it:")
         say_comparison_facts(page, outcome.comparison, run)
-    if is_baseline_file(run.baseline_source):
+    if run.has_baseline_file:
         page.say(f"The baseline file is as it was; to write it anew: `{export_command(run)}`.")

@@ -1,8 +1,4 @@
-"""Numbers as people read them: rates, scores, drops, costs, times, dates. Pure.
-
-Numbers that are shown together get as many digits as it takes to tell unequal ones apart, zero
-and the highest value included: 2,999 of 3,000 is 99.97 %, not 100.0 %.
-"""
+"""Numbers as people read them: rates, scores, drops, costs, times, dates. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
+
+from evalcli.number_text import format_points, format_rates, format_scores
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SECONDS_PER_MINUTE = 60
@@ -21,43 +18,24 @@ _MOST_DIGITS = 15
 
 def percent(*rates: Fraction) -> str:
     """Write a rate in 0..1 as `92.5 %`, several as `100.0 % → 92.5 %`."""
-    texts = _apart([rate * 100 for rate in rates], 1, landmarks=(0, 100))
-    return " → ".join(f"{text} %" for text in texts)
+    return " → ".join(format_rates(*rates))
 
 
 def score(*values: Fraction, digits: int = 3) -> str:
     """Write a score in 0..1 as `0.938`, several as `1.000 → 0.938`."""
-    return " → ".join(_apart(values, digits, landmarks=(0, 1)))
+    return " → ".join(format_scores(*values, digits=digits))
 
 
 def points_and_limit(drop: Fraction, limit: Fraction) -> tuple[str, str]:
     """Write a drop of a rate and its limit in percentage points: `7.5`, `10.0`."""
-    first, second = _apart([drop * 100, limit * 100], 1, landmarks=(0,))
+    first, second = format_points(drop, limit)
     return first, second
 
 
 def score_and_limit(drop: Fraction, limit: Fraction) -> tuple[str, str]:
     """Write a drop of a mean score and its limit: `0.062`, `0.100`."""
-    first, second = _apart([drop, limit], 3, landmarks=(0,))
+    first, second = format_scores(drop, limit)
     return first, second
-
-
-def _apart(values: Sequence[Fraction], digits: int, *, landmarks: Sequence[int]) -> list[str]:
-    """Round half to even, to more digits where unequal numbers would look alike.
-
-    Two unequal fractions differ at some place, so the search ends.
-    """
-    distinct = {*values, *(Fraction(landmark) for landmark in landmarks)}
-    while any(round(a, digits) == round(b, digits) for a, b in combinations(distinct, 2)):
-        digits += 1
-    return [_fixed(value, digits) for value in values]
-
-
-def _fixed(value: Fraction, digits: int) -> str:
-    scale: int = 10**digits
-    units = round(value * scale)
-    whole, rest = divmod(abs(units), scale)
-    return f"{'-' if units < 0 else ''}{whole}.{rest:0{digits}d}"
 
 
 def money(cost_usd: Decimal) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -54,7 +54,8 @@ def write_question_comparison(before: RunOutcome, after: RunOutcome, page: Page)
         _say_changes(page, title, [c for c in changes if c.is_lost == is_lost], old, new)
     _say_same(page, old, new, len(changes))
     page.blank()
-    say_comparison_facts(page, after.comparison, new.run)
+    # The questions stand above already, with their rankings.
+    say_comparison_facts(page, replace(after.comparison, rank_changes=()), new.run)
     if not is_compared(after.comparison):
         page.say("NOT COMPARABLE: their rates say nothing about each other.", style="bold yellow")
 

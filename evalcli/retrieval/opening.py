@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evalcli
@@ -40,7 +40,8 @@ from evalcli.protocols import (
     RetrieverPart,
     RetrieverSetup,
 )
-from evalcli.records import Ranking, RetrievedDocument
+from evalcli.records import CallRecord, Ranking, RetrievedDocument
+from evalcli.retrieval.call_ledger import collected_calls, sum_calls
 from evalcli.retrieval.embedding import open_packaged_embedder
 from evalcli.retrieval.scoring import (
     ResultFaultError,
@@ -87,12 +88,14 @@ class RetrieverRoom:
 class RetrievalResult:
     """What came of asking one question: a ranking, or the error that makes it unmeasured.
 
+    `call` sums up the calls to providers that it took, None where it took none.
     Units: `latency_ms` in milliseconds, without waiting for a turn.
     """
 
     latency_ms: float
     ranking: Ranking | None = None
     error: ProviderError | None = None
+    call: CallRecord | None = None
 
 
 class OpenRetriever:
@@ -202,22 +205,29 @@ class OpenRetriever:
         self, question_id: str | None, question: str, limit: int, cutoff: int
     ) -> RetrievalResult:
         async with self._turns:
-            started = self._clock()
-            try:
-                results = await self._results(question_id, question, limit)
-                latency_ms = (self._clock() - started) * 1000
-                ranking = rank_documents(
-                    results,
-                    limit=limit,
-                    cutoff=cutoff,
-                    min_score=self._min_score,
-                    latency_ms=latency_ms,
-                )
-            except ProviderError as exc:
-                return RetrievalResult((self._clock() - started) * 1000, error=exc)
-            except ResultFaultError as exc:
-                error = ProviderReplyError(self.name, f"{self.name}: {exc}")
-                return RetrievalResult((self._clock() - started) * 1000, error=error)
+            with collected_calls() as calls:
+                result = await self._try(question_id, question, limit, cutoff)
+        return replace(result, call=sum_calls(calls)) if calls else result
+
+    async def _try(
+        self, question_id: str | None, question: str, limit: int, cutoff: int
+    ) -> RetrievalResult:
+        started = self._clock()
+        try:
+            results = await self._results(question_id, question, limit)
+            latency_ms = (self._clock() - started) * 1000
+            ranking = rank_documents(
+                results,
+                limit=limit,
+                cutoff=cutoff,
+                min_score=self._min_score,
+                latency_ms=latency_ms,
+            )
+        except ProviderError as exc:
+            return RetrievalResult((self._clock() - started) * 1000, error=exc)
+        except ResultFaultError as exc:
+            error = ProviderReplyError(self.name, f"{self.name}: {exc}")
+            return RetrievalResult((self._clock() - started) * 1000, error=error)
         return RetrievalResult(latency_ms, ranking)
 
     async def _results(

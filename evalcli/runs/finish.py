@@ -99,13 +99,13 @@ def find_named_baseline(run: Run, history: History) -> ChosenBaseline | None:
     meanwhile is no longer the baseline that was meant.
 
     Raises:
-        UsageError: a named run is unknown, incomplete, mixed, or of another set.
+        UsageError: a named run is unknown, incomplete, mixed, partial, or of another set.
         DeclarationError: a baseline file cannot be read or is of another set.
     """
     source = run.baseline_source
     if source == CURRENT:
         return None
-    if is_baseline_file(source):
+    if run.has_baseline_file:
         baseline = read_baseline_file(Path(source))
         _check_set(run, baseline.set_identifier, f"baseline file {source}")
         return ChosenBaseline(baseline)
@@ -120,6 +120,13 @@ def find_named_baseline(run: Run, history: History) -> ChosenBaseline | None:
         return ChosenBaseline(baseline_of_stored_run(previous, history, source="previous"))
     chosen = history.find_run(source)
     _check_set(run, chosen.set_identifier, f"run {chosen.run_id}")
+    if chosen.is_partial and not run.is_partial:
+        # What it left out would count as added, and so pass without ever being compared.
+        raise UsageError(
+            f"run {chosen.run_id} asked only chosen {chosen.kind} and cannot be the baseline of a "
+            "whole run",
+            advice="name a run of the whole set, or choose the same with --only",
+        )
     baseline = baseline_of_stored_run(chosen, history, source=chosen.run_id)
     _check_unmixed(chosen, history)
     return ChosenBaseline(baseline)
@@ -144,11 +151,6 @@ def _find_current_baseline(run: Run, history: History) -> ChosenBaseline:
         run.set_identifier, run.target, run.grader_kind, as_of=run.baseline_as_of
     )
     return ChosenBaseline(current, tuple(b for b in kin if b.grader != run.grader))
-
-
-def is_baseline_file(source: str) -> bool:
-    """Whether the value of --baseline names a file."""
-    return "/" in source or source.endswith(".json")
 
 
 def baseline_of_stored_run(run: Run, history: History, *, source: str) -> Baseline:

@@ -11,8 +11,11 @@ from pathlib import Path
 from evalcli.records import GitState
 
 _TIMEOUT_S = 5.0
-_BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BRANCH_NAME")
-"""Where CI systems that check out a detached commit say the branch."""
+_BRANCH_VARIABLES = ("GITHUB_REF_NAME", "CI_COMMIT_BRANCH", "BRANCH_NAME")
+"""Where CI systems that check out a detached commit say the branch.
+
+None of them names the branch that a pull request comes from: a fork's own `main` is not `main`.
+"""
 
 
 def read_git_state(folder: Path, environ: Mapping[str, str]) -> GitState:

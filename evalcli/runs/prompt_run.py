@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 
 from evalcli.calls.pipeline import CallResult, Pipeline
@@ -26,7 +25,7 @@ from evalcli.runs.options import (
 from evalcli.runs.plan import Job, RunPlan, plan_run, what_is_missing
 from evalcli.runs.regrade import regrade_baseline
 from evalcli.runs.resume import check_resumable, check_unchanged, resumed_run
-from evalcli.runs.run import RunStack, conduct_run
+from evalcli.runs.run import RunStack, conduct_run, was_interrupted
 from evalcli.runs.setting import RunSetting, history_listener, retry_listener
 from evalcli.runs.trial import perform_job
 
@@ -201,8 +200,8 @@ async def _perform(prepared: PreparedRun, pipeline: Pipeline, setting: RunSettin
     async def perform(job: Job) -> Trial:
         return await perform_job(job, ask, prepared.grader.grader, setting.now)
 
-    try:
-        await conduct_run(
+    return await was_interrupted(
+        conduct_run(
             prepared.run,
             prepared.plan.jobs,
             perform,
@@ -213,13 +212,7 @@ async def _perform(prepared: PreparedRun, pipeline: Pipeline, setting: RunSettin
             concurrency=prepared.target.entry.concurrency,
             done=prepared.done,
         )
-    except asyncio.CancelledError:
-        # The one who cancelled (Ctrl-C, SIGTERM) wants an end, and a run that says how far it got.
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()
-        return True
-    return False
+    )
 
 
 def _treatment(target: ResolvedConfiguration, trials: int) -> Treatment:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from evalcli.records import (
 from evalcli.runs.finish import finish_run
 from evalcli.runs.grading import RunGrader, open_grader
 from evalcli.runs.options import DECISION, DETERMINISTIC, RunOptions, check_grader, read_limits
-from evalcli.runs.run import conduct_run
+from evalcli.runs.run import conduct_run, was_interrupted
 from evalcli.runs.setting import RunSetting, history_listener, retry_listener
 from evalcli.runs.trial import grade_trial
 
@@ -213,20 +212,15 @@ async def _conduct(
     setting: RunSetting,
 ) -> bool:
     """Perform all jobs; tell whether the run was interrupted."""
-    try:
-        await conduct_run(
+    return await was_interrupted(
+        conduct_run(
             run,
             jobs,
             perform,
             (history_listener(setting.history), *setting.listeners),
             concurrency=_CONCURRENCY,
         )
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()
-        return True
-    return False
+    )
 
 
 def _check_source(source: Run, prompt_set: PromptSet, history: History) -> None:

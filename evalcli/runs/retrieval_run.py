@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from evalcli.calls.pipeline import Pipeline
 from evalcli.calls.trust import more_sensitive
 from evalcli.declarations.question_set import GoldenQuestion, QuestionSet
 from evalcli.declarations.resolution import known_names
-from evalcli.declarations.retriever import parse_retriever_entries
 from evalcli.declarations.scalars import cite
-from evalcli.declarations.workspace import WorkspaceFile
 from evalcli.errors import InterruptedRunError, ProviderError, UsageError
 from evalcli.records import (
+    CallRecord,
     PlannedPrompt,
-    RetrieverReply,
     Run,
     RunOutcome,
     RunPreparing,
@@ -28,13 +25,10 @@ from evalcli.records import (
     UnmeasuredCause,
     request_sha256,
 )
+from evalcli.reports.number_words import count, money
+from evalcli.retrieval.call_ledger import collected_calls, sum_calls
 from evalcli.retrieval.opening import (
-    DEFAULT_QUESTION_SET,
-    DEFAULT_RETRIEVER,
-    EmbedderFactory,
     OpenRetriever,
-    RetrieverRoom,
-    open_retriever,
 )
 from evalcli.retrieval.scoring import (
     DEFAULT_CUTOFFS,
@@ -54,8 +48,9 @@ from evalcli.runs.retrieval_options import (
     resumed_retrieval_options,
     stored_retrieval_options,
 )
+from evalcli.runs.retriever_access import open_declared_retriever
 from evalcli.runs.run import RunStack, conduct_run, was_interrupted
-from evalcli.runs.setting import RunSetting, history_listener
+from evalcli.runs.setting import RunSetting, history_listener, retry_listener
 
 _NAMED_AT_MOST = 5
 _PASSAGES_AT_MOST = 100
@@ -80,18 +75,6 @@ class PreparedQuestions:
     is_resumed: bool = False
 
 
-def retriever_room(
-    root: Path, environ: Mapping[str, str], *, embedder_for: EmbedderFactory | None = None
-) -> RetrieverRoom:
-    """Say where the retrievers of a workspace find their things."""
-    return RetrieverRoom(
-        root=root,
-        cache=root / ".evalcli" / "cache",
-        environ=environ,
-        embedder_for=embedder_for,
-    )
-
-
 async def run_question_set(
     question_set: QuestionSet, retriever: str, options: RetrievalOptions, setting: RunSetting
 ) -> RunOutcome:
@@ -114,13 +97,22 @@ async def run_question_set(
             check_resumable(stored, question_set.identifier, "retrieval")
             options = resumed_retrieval_options(options, stored.options)
         check_retrieval_options(options)
-        opened = open_retriever(
+        pipeline = Pipeline(
+            setting.workspace,
+            root=setting.root,
+            environ=setting.environ,
+            on_retry=retry_listener(setting.listeners),
+        )
+        opened = await open_declared_retriever(
+            stack,
+            pipeline,
             retriever,
-            parse_retriever_entries(setting.workspace.retrievers),
-            retriever_room(setting.root, setting.environ),
+            setting.workspace,
+            question_set.data_class,
+            root=setting.root,
+            environ=setting.environ,
             concurrency=options.concurrency,
         )
-        stack.push_async_callback(opened.aclose)
         prepared = prepare_questions(question_set, opened, options, setting, run_id, stored)
         notes = await _prepare_retriever(prepared, setting)
         is_interrupted = await _perform(prepared, setting, notes)
@@ -238,8 +230,23 @@ async def _prepare_retriever(prepared: PreparedQuestions, setting: RunSetting) -
     opened = prepared.opened
     for listener in setting.listeners:
         listener(RunPreparing(f"preparing {opened.name}"))
-    await opened.prepare()
-    return (*opened.notes, *opened.check_questions(prepared.chosen))
+    with collected_calls() as calls:
+        await opened.prepare()
+    return (*opened.notes, *_embedding_note(calls), *opened.check_questions(prepared.chosen))
+
+
+def _embedding_note(calls: Sequence[CallRecord]) -> tuple[str, ...]:
+    """Say what it took to embed the corpus, where a provider was asked for it."""
+    call = sum_calls(calls)
+    if call is None:
+        return ()
+    tokens = call.usage.input_tokens
+    facts = [
+        count(len(calls), "request"),
+        "tokens unknown" if tokens is None else f"{tokens:,} tokens",
+        "cost unknown" if call.cost_usd is None else money(call.cost_usd),
+    ]
+    return (f"the corpus was embedded by {call.provider}: {', '.join(facts)}; vectors are kept",)
 
 
 async def _perform(
@@ -278,7 +285,8 @@ async def ask_question(
             question.id,
             trial=0,
             state=TrialState.UNMEASURED,
-            error=_trial_error(prepared.opened.name, result.error),
+            error=_trial_error(prepared.opened.name, result.error, result.call),
+            call=result.call,
             finished_at=setting.now(),
             request_sha256=asked,
         )
@@ -287,16 +295,18 @@ async def ask_question(
         trial=0,
         state=TrialState.GRADED,
         grade=grade_question(question, result.ranking, prepared.cutoffs),
+        call=result.call,
         finished_at=setting.now(),
         ranking=result.ranking,
         request_sha256=asked,
     )
 
 
-def _trial_error(name: str, error: ProviderError | None) -> TrialError:
+def _trial_error(name: str, error: ProviderError | None, call: CallRecord | None) -> TrialError:
     if error is None:
         return TrialError(UnmeasuredCause.EMPTY, f"{name} gave no ranking", provider=name)
-    tries = f" ({error.tries} tries)" if error.tries > 1 else ""
+    # The tries of a call through the pipeline stand in the call's own record.
+    tries = f" ({error.tries} tries)" if error.tries > 1 and call is None else ""
     return TrialError(
         UnmeasuredCause.PROVIDER, f"{error}{tries}", provider=error.provider, status=error.status
     )
@@ -311,7 +321,7 @@ def _unknown_documents(opened: OpenRetriever, trials: Sequence[Trial]) -> tuple[
     unknown = find_unknown_documents(rankings, known)
     if not unknown:
         return ()
-    named = [f"{cite(one)} ({count} times)" for one, count in unknown.items()]
+    named = [f"{cite(one)} ({count(times, 'time')})" for one, times in unknown.items()]
     more = len(named) - _NAMED_AT_MOST
     what = (
         "1 document that was returned is"
@@ -335,81 +345,4 @@ def _with_corpus(outcome: RunOutcome, opened: OpenRetriever) -> RunOutcome:
         outcome,
         documents=None if known is None else len(known),
         passages=opened.find_texts(list(wrong)[:_PASSAGES_AT_MOST]) if wrong else {},
-    )
-
-
-# --- a question that is in no set -----------------------------------------------------------------
-
-
-async def ask_question_of(
-    retriever: str,
-    question: str,
-    limit: int,
-    *,
-    workspace: WorkspaceFile,
-    root: Path,
-    environ: Mapping[str, str],
-) -> RetrieverReply:
-    """Ask a retriever one question, for a person to look at; nothing is stored.
-
-    Raises:
-        UsageError: the limit is out of range, there is no such retriever, or it is a finished run.
-        ProviderError: it did not answer.
-    """
-    check_cutoffs((limit,))
-    entries = parse_retriever_entries(workspace.retrievers)
-    opened = open_retriever(retriever, entries, retriever_room(root, environ))
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(opened.aclose)
-        if opened.is_finished_run:
-            raise UsageError(
-                f"{retriever} answers the questions of a finished run only, by their ids",
-                advice="name a retriever that can be asked anything",
-            )
-        await opened.prepare()
-        result = await opened.show(question, limit)
-        if result.ranking is None:
-            raise result.error or ProviderError(retriever, f"{retriever} gave no ranking")
-        ranked = [document.id for document in result.ranking.documents]
-        passages = {
-            **opened.find_texts(ranked),
-            **{one.id: one.text for one in result.ranking.documents if one.text},
-        }
-        return RetrieverReply(retriever, question, result.ranking, passages, opened.notes)
-
-
-# --- what is meant where nothing is named ---------------------------------------------------------
-
-
-def choose_names(
-    set_identifier: str | None,
-    retriever: str | None,
-    declared: Collection[str],
-    resumed: Run | None,
-) -> tuple[str, str]:
-    """Choose set and retriever: as named, else the resumed run's, else what can only be meant.
-
-    The built-in set is about the built-in retriever's corpus.
-
-    Raises:
-        UsageError: a set alone is named, and not exactly one retriever is declared.
-    """
-    if resumed is not None:
-        return set_identifier or resumed.set_identifier, retriever or resumed.target
-    chosen = set_identifier or DEFAULT_QUESTION_SET
-    if retriever is not None:
-        return chosen, retriever
-    if chosen == DEFAULT_QUESTION_SET:
-        return chosen, DEFAULT_RETRIEVER
-    if len(declared) == 1:
-        return chosen, next(iter(declared))
-    if not declared:
-        raise UsageError(
-            f"no retriever is named for {chosen}, and evalcli.yaml declares none",
-            advice="declare one under `retrievers`, and name it: "
-            f"`evalcli eval retrieval {chosen} NAME`",
-        )
-    raise UsageError(
-        f"no retriever is named for {chosen}, and several are declared",
-        advice=f"name one of {', '.join(declared)}",
     )

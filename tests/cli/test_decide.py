@@ -345,6 +345,20 @@ def test_single_decision_does_not_pin_its_profile(
     assert workspace.run(*DECIDE).exit == 0
 
 
+def test_prune_removes_old_decisions(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    judge.reply(body=system_one_reply())
+    workspace.run(*DECIDE)
+
+    kept = workspace.run("history", "prune", "--older-than", "1h")
+    planned = workspace.run("history", "prune", "--older-than", "0h", "--dry-run")
+    assert "outside of runs" not in kept.stdout
+    assert "1 decision outside of runs would be removed" in planned.stdout
+    assert len(stored_decisions(workspace)) == 1
+
+    workspace.run("history", "prune", "--older-than", "0h")
+    assert stored_decisions(workspace) == []
+
+
 # --- without a profile ----------------------------------------------------------------------------
 
 

@@ -239,18 +239,18 @@ def test_killed_and_resumed_is_byte_for_byte_unbroken(
     steady_workspace: CliWorkspace, steady: SystemOneServer
 ) -> None:
     write_subjects(steady_workspace, 120)
-    whole = steady_workspace.process(*BATCH[:-1], "whole.jsonl")
+    whole = steady_workspace.run(*BATCH[:-1], "whole.jsonl")
     assert whole.exit == 0, whole.output
     moment = random.randrange(20, 100)  # noqa: S311 - no secret
     steady.bodies = requests = CountedRequests(moment)
 
-    with steady_workspace.popen(*BATCH) as process:
+    with steady_workspace.start(*BATCH) as process:
         assert requests.is_reached.wait(60)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
     requests.go_on.set()
     done = (steady_workspace.folder / "out.jsonl").read_bytes()
-    resumed = steady_workspace.process(*BATCH)
+    resumed = steady_workspace.run(*BATCH)
 
     assert resumed.exit == 0, resumed.output
     unbroken = (steady_workspace.folder / "whole.jsonl").read_bytes()
@@ -264,7 +264,7 @@ def test_interrupted_says_how_to_go_on(
     write_subjects(steady_workspace, 400)
     steady.bodies = requests = CountedRequests(20)
 
-    with steady_workspace.popen(*BATCH) as process:
+    with steady_workspace.start(*BATCH) as process:
         assert requests.is_reached.wait(60)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)

@@ -304,3 +304,18 @@ def test_run_of_two_models_is_no_baseline_to_name(cli_workspace: CliWorkspace) -
     assert result.exit == 2
     assert "mixed" in result.stderr
     assert cli_workspace.server.requests == []
+
+
+def test_partial_run_is_no_baseline_of_a_whole_one(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write_set("ten.smoke", TEN)
+    cli_workspace.answer(right=["q01"])
+    cli_workspace.run("eval", "run", "ten.smoke", "--only", "q01")
+    partial = cli_workspace.last_run()["run"]["id"]
+    asked = len(cli_workspace.server.requests)
+
+    whole = run_with(cli_workspace, 10, GATE, "--baseline", partial)
+
+    assert whole.exit == 2
+    assert len(cli_workspace.server.requests) == asked
+    same = cli_workspace.run("eval", "run", "ten.smoke", "--only", "q01", "--baseline", partial)
+    assert same.exit == 0

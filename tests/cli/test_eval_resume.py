@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import threading
-from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 
+from tests.support.command_process import wait_until
 from tests.support.workspace import CliWorkspace
 
 TEN = [f"q{number:02}" for number in range(1, 11)]
-
-
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
-    """Look every few milliseconds until it holds."""
-    pause = threading.Event()
-    for _ in range(int(timeout_s / 0.01)):
-        if condition():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it did not happen in time")
-
-
-def graded_count(workspace: CliWorkspace) -> int:
-    path = workspace.folder / ".evalcli" / "history.db"
-    if not path.exists():
-        return 0
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        return int(
-            connection.execute("select count(*) from trials where state = 'graded'").fetchone()[0]
-        )
-    except sqlite3.OperationalError:
-        return 0
-    finally:
-        connection.close()
 
 
 def interrupted_workspace(workspace: CliWorkspace, number: signal.Signals) -> int:
@@ -45,8 +20,8 @@ def interrupted_workspace(workspace: CliWorkspace, number: signal.Signals) -> in
     workspace.answer(right=TEN[:4])
     for prompt_id in TEN[4:]:
         workspace.server.reply(to=f"Answer with {prompt_id}.", failure="timeout")
-    with workspace.popen("eval", "run", "ten.smoke", "--fail-on-regression") as process:
-        wait_until(lambda: graded_count(workspace) == 4)
+    with workspace.start("eval", "run", "ten.smoke", "--fail-on-regression") as process:
+        wait_until(lambda: workspace.graded_count() == 4)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=30)
     assert "Traceback" not in stdout + stderr
@@ -198,8 +173,8 @@ def test_running_run_cannot_be_resumed_by_another_process(cli_workspace: CliWork
     cli_workspace.answer(right=["a"])
     release = threading.Event()
     cli_workspace.server.reply(to="with b.", text="b", until=release)
-    with cli_workspace.popen("eval", "run", "two.smoke") as process:
-        wait_until(lambda: graded_count(cli_workspace) == 1)
+    with cli_workspace.start("eval", "run", "two.smoke") as process:
+        wait_until(lambda: cli_workspace.graded_count() == 1)
 
         result = cli_workspace.run("eval", "run", "two.smoke", "--resume", "latest")
         release.set()
@@ -216,8 +191,11 @@ def test_four_sets_start_one_history_together(cli_workspace: CliWorkspace) -> No
         cli_workspace.write_set(name, ["A"])
     cli_workspace.server.reply(text="A", repeat=True)
 
-    processes = [cli_workspace.popen("eval", "run", name) for name in names]
-    outputs = [process.communicate(timeout=60) for process in processes]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(cli_workspace.start("eval", "run", name)) for name in names
+        ]
+        outputs = [process.communicate(timeout=60) for process in processes]
 
     for process, (stdout, stderr) in zip(processes, outputs, strict=True):
         assert process.returncode == 0, stderr
@@ -231,8 +209,8 @@ def test_what_is_the_baseline_is_what_it_was_at_the_start(cli_workspace: CliWork
     cli_workspace.answer(right=["a"])
     release = threading.Event()
     cli_workspace.server.reply(to="with b.", text="no idea", until=release)
-    with cli_workspace.popen("eval", "run", "two.smoke", "--fail-on-regression") as process:
-        wait_until(lambda: graded_count(cli_workspace) == 1)
+    with cli_workspace.start("eval", "run", "two.smoke", "--fail-on-regression") as process:
+        wait_until(lambda: cli_workspace.graded_count() == 1)
         cli_workspace.answer(right=["a", "b"])
         assert cli_workspace.run("eval", "run", "two.smoke").exit == 0
         release.set()

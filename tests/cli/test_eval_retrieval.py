@@ -308,7 +308,7 @@ def test_a_document_outside_the_corpus_is_named(site: RetrievalSite) -> None:
     shown = site.workspace.run("history", "show", "latest")
 
     assert result.exit == 0
-    note = '1 document that was returned is not in the corpus: "HOURS" (1 times)'
+    note = '1 document that was returned is not in the corpus: "HOURS" (1 time)'
     assert note in result.stdout
     assert note in shown.stdout
     assert note in site.workspace.last_run()["notes"]

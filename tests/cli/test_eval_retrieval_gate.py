@@ -130,9 +130,10 @@ def test_questions_won_and_lost_are_named_with_their_ranks(site: RetrievalSite) 
     after = site.workspace.last_run()["run"]["id"]
     compared = site.workspace.run("history", "compare", before, after)
 
-    for shown in (result.stdout, compared.stdout):
-        assert "q03 (1 → 4), q04 (1 → none of 10)" in shown
-        assert "q01 (4 → 1)" in shown
+    assert "q03 (1 → 4), q04 (1 → none of 10)" in result.stdout
+    assert "q01 (4 → 1)" in result.stdout
+    assert "q03   1 → 4   gap" in compared.stdout
+    assert "q01   4 → 1   gap" in compared.stdout
     assert "Lost: 2 questions" in compared.stdout
     assert "doc-q03" in compared.stdout
     assert "other-0, other-1, other-2 and 2 more" in compared.stdout

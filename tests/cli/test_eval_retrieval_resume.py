@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
-import threading
-from collections.abc import Callable
 
 import pytest
 
+from tests.support.command_process import wait_until
 from tests.support.retrieval_site import RetrievalSite
 from tests.support.workspace import CliWorkspace
 
 TEN = [f"q{number:02}" for number in range(1, 11)]
-
-
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
-    """Look every few milliseconds until it holds."""
-    pause = threading.Event()
-    for _ in range(int(timeout_s / 0.01)):
-        if condition():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it did not happen in time")
-
-
-def graded_count(workspace: CliWorkspace) -> int:
-    path = workspace.folder / ".evalcli" / "history.db"
-    if not path.exists():
-        return 0
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        query = "select count(*) from trials where state = 'graded'"
-        return int(connection.execute(query).fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -62,8 +36,9 @@ def answer(site: RetrievalSite, ids: list[str]) -> None:
 def stop(site: RetrievalSite, number: signal.Signals) -> int:
     """Start the run, send a signal when four questions are measured; gives the exit status."""
     workspace = site.workspace
-    with workspace.popen("eval", "retrieval", "help.search", "remote") as process:
-        wait_until(lambda: graded_count(workspace) == 4)
+    with workspace.start("eval", "retrieval", "help.search", "remote") as process:
+        workspace.server.wait_for_requests(10)  # none comes in late
+        wait_until(lambda: workspace.graded_count() == 4)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=30)
     assert "Traceback" not in stdout + stderr

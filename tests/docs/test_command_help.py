@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.text import Text
 
 from tests.docs.refill import command_words, commands, help_text
 
@@ -24,3 +25,14 @@ def test_options_and_arguments_have_help() -> None:
         if not getattr(parameter, "help", None)
     ]
     assert silent == []
+
+
+def test_help_is_shown_as_it_is_written() -> None:
+    """Rich takes words in brackets for a style and leaves them out."""
+    changed = [
+        (*words, parameter.name)
+        for words, command in commands()
+        for parameter in command.params
+        if Text.from_markup(getattr(parameter, "help", "")).plain != getattr(parameter, "help", "")
+    ]
+    assert changed == []

@@ -6,11 +6,11 @@ import contextlib
 import socket
 import threading
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from types import TracebackType
-from typing import Self
+
+from tests.support.serving import ThreadedServer
 
 
-class LoopbackProxy:
+class LoopbackProxy(ThreadedServer):
     """Forwards everything to one upstream, whatever host was asked for; a context manager.
 
     `lines` holds the first line of each request, `authorizations` the `Proxy-Authorization`s.
@@ -23,29 +23,13 @@ class LoopbackProxy:
         self.lines: list[str] = []
         self.authorizations: list[str] = []
         self.open_sockets: set[socket.socket] = set()
-        self._server = _Server(self)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self.port = int(self._server.server_address[1])
+        super().__init__(_Server(self))
         self.url = f"http://127.0.0.1:{self.port}"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
+    def _hang_up(self) -> None:
         for connection in list(self.open_sockets):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        self._server.server_close()
-        self._thread.join()
 
 
 class _Server(ThreadingTCPServer):

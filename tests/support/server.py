@@ -22,8 +22,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from types import EllipsisType, TracebackType
-from typing import Any, Literal, Self
+from types import EllipsisType
+from typing import Any, Literal
+
+from tests.support.serving import ThreadedServer
 
 Failure = Literal["reset", "timeout", "half_body", "drip"]
 
@@ -79,7 +81,7 @@ class _Reply:
         return self.to is None or self.to in request.user_text
 
 
-class ScriptedServer:
+class ScriptedServer(ThreadedServer):
     """Answers requests from a script, in a thread of its own; use as a context manager.
 
     The first scripted reply that fits a request is taken (and kept where it repeats). A request
@@ -97,37 +99,21 @@ class ScriptedServer:
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._connections: set[socket.socket] = set()
-        self._http = _Server(self, tls)
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self.port = int(self._http.server_address[1])
+        super().__init__(_Server(self, tls))
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Stop answering, end held requests, close every connection; harmless when repeated."""
         if self._closing.is_set():
             return
         self._closing.set()
-        self._http.shutdown()
+        super().close()
+
+    def _hang_up(self) -> None:
         with self._changed:
             for connection in self._connections:
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
-        self._http.server_close()
-        self._thread.join()
 
     def reply(
         self,

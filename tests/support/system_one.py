@@ -11,42 +11,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from tests.support.serving import ThreadedServer
 
 MODEL = "jev-1.14.0"
 ALIASES = ("jev-latest", "jev-preview")
 
 
-class SystemOneServer:
+class SystemOneServer(ThreadedServer):
     """A context manager; `base_url` ends in `/v1`. With a `key`, others are refused."""
 
     def __init__(self, *, key: str | None = None) -> None:
         self.key = key
         self.bodies: list[Any] = []
-        self._http = _Http(self)
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+        super().__init__(_Http(self))
+        self.url = f"http://127.0.0.1:{self.port}"
         self.base_url = f"{self.url}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
 
 class _RefusedError(Exception):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import typer.main
 from typer.testing import CliRunner
 
+from tests.support.command_process import CommandProcess
 from tests.support.server import ScriptedServer
 
 KEY = "key-main-0000"
@@ -62,18 +67,25 @@ def run_command(
     """Run `evalcli WORDS` in a folder, in this process."""
     from evalcli.cli.app import app
 
-    before = Path.cwd()
     added: dict[str, str | None] = {**(environ or {})}
     if columns is not None:
         added["COLUMNS"] = str(columns)
-    os.chdir(folder)
-    try:
-        result = CliRunner().invoke(app, list(words), env=added)
-    finally:
-        os.chdir(before)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return CliResult(result.exit_code, result.stdout, result.stderr)
+    status: int | str | None = 0
+    with chdir(folder), CliRunner().isolation(env=added) as (stdout, stderr, _):
+        try:
+            _built(app).main(list(words), prog_name="evalcli")
+        except SystemExit as end:
+            status = end.code
+        sys.stdout.flush()
+        sys.stderr.flush()
+        texts = [stream.getvalue().decode("utf-8", "replace") for stream in (stdout, stderr)]
+    if not isinstance(status, int | None):
+        raise TypeError(f"no exit status: {status!r}")
+    return CliResult(status or 0, *texts)
+
+
+_built = cache(typer.main.get_command)
+"""Builds the commands of an app, once for all tests; `CliRunner.invoke` would do so each time."""
 
 
 class CliWorkspace:
@@ -136,6 +148,10 @@ class CliWorkspace:
         """Run one command in this process."""
         return run_command(words, self.folder, environ=self.environ, columns=columns)
 
+    def start(self, *words: str, environ: Mapping[str, str] | None = None) -> CommandProcess:
+        """Start one command in a forked process, in little time; see `CommandProcess`."""
+        return CommandProcess(words, self.folder, {**os.environ, **self.environ, **(environ or {})})
+
     def popen(self, *words: str, environ: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """Start one command as a process of its own."""
         return subprocess.Popen(
@@ -154,6 +170,20 @@ class CliWorkspace:
         with self.popen(*words, environ=environ) as process:
             stdout, stderr = process.communicate(timeout=60)
         return CliResult(process.returncode, stdout, stderr)
+
+    def graded_count(self) -> int:
+        """How many trials are graded so far, seen from outside of the run."""
+        path = self.folder / ".evalcli" / "history.db"
+        if not path.exists():
+            return 0
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            query = "SELECT count(*) FROM trials WHERE state = 'graded'"
+            return int(connection.execute(query).fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+        finally:
+            connection.close()
 
     def last_run(self) -> Any:
         """The newest run as `history show --format json` gives it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -15,6 +14,7 @@ from evalcli.errors import HistoryError
 from evalcli.history.store import History
 from evalcli.records import RunStatus
 from tests.support.builders import STARTED_AT, make_run, make_trial
+from tests.support.command_process import forked
 from tests.support.history_workers import (
     open_all_at_once,
     save_run,
@@ -25,17 +25,13 @@ from tests.support.history_workers import (
 _PROCESSES = 8
 _STUCK_S = 120
 
-# Fresh processes, forked from one that has imported what they need.
-fresh = multiprocessing.get_context("forkserver")
-fresh.set_forkserver_preload(["tests.support.history_workers"])
-
 
 def first_starts(folder: Path, rounds: int) -> list[int]:
     """Let eight processes make each of many histories at once; count the runs that are in it."""
     paths = [folder / f"{number}" / "history.db" for number in range(rounds)]
-    barrier = fresh.Barrier(_PROCESSES)
+    barrier = forked.Barrier(_PROCESSES)
     processes = [
-        fresh.Process(target=open_all_at_once, args=(paths, barrier, number))
+        forked.Process(target=open_all_at_once, args=(paths, barrier, number))
         for number in range(_PROCESSES)
     ]
     for process in processes:
@@ -62,9 +58,9 @@ def test_eight_processes_at_many_first_starts_lose_nothing(tmp_path: Path) -> No
 
 def test_two_sets_that_run_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    barrier = fresh.Barrier(2)
+    barrier = forked.Barrier(2)
     processes = [
-        fresh.Process(target=write_run, args=(path, run_id, 300, barrier))
+        forked.Process(target=write_run, args=(path, run_id, 300, barrier))
         for run_id in ("0000000a", "0000000b")
     ]
     for process in processes:
@@ -78,8 +74,8 @@ def test_two_sets_that_run_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_committed(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    told, telling = fresh.Pipe(duplex=False)
-    process = fresh.Process(target=write_until_killed, args=(path, "91c2", 20_000, telling))
+    told, telling = forked.Pipe(duplex=False)
+    process = forked.Process(target=write_until_killed, args=(path, "91c2", 20_000, telling))
     process.start()
     last = 0
     while last < 150:

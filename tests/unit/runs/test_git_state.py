@@ -53,6 +53,22 @@ def test_detached_head_takes_the_branch_of_the_ci_system(repository: Path) -> No
     assert read_git_state(repository, {"GITHUB_REF_NAME": "feature"}).branch == "feature"
 
 
+@pytest.mark.parametrize(
+    ("environ", "branch"),
+    [
+        ({"GITHUB_HEAD_REF": "main", "GITHUB_REF_NAME": "12/merge"}, "12/merge"),
+        ({"CI_COMMIT_REF_NAME": "main", "CI_MERGE_REQUEST_IID": "12"}, None),
+        ({"CI_COMMIT_REF_NAME": "main", "CI_COMMIT_BRANCH": "main"}, "main"),
+    ],
+)
+def test_pull_request_is_not_the_branch_it_comes_from(
+    repository: Path, environ: dict[str, str], branch: str | None
+) -> None:
+    git(repository, "checkout", "-q", "--detach")
+
+    assert read_git_state(repository, environ).branch == branch
+
+
 def test_repository_without_a_commit(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
 

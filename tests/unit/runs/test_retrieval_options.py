@@ -17,7 +17,7 @@ from evalcli.runs.retrieval_options import (
     resumed_retrieval_options,
     stored_retrieval_options,
 )
-from evalcli.runs.retrieval_run import choose_names
+from evalcli.runs.retriever_access import choose_names
 from tests.support.question_outcomes import handbook, make_question_run
 
 SETTINGS = EvalSettings(
