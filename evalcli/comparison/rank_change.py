@@ -20,22 +20,35 @@ def find_rank_changes(
     because a baseline from a file knows hits only, no ranks.
     """
     changes = []
-    for prompt_id in common:
+    for prompt_id in find_changed(common, before, scores_after):
         was, score = before[prompt_id], scores_after[prompt_id]
-        hits_before = (was.pass_share, was.score)
-        hits_after = (Fraction(score.is_hit(1)), Fraction(score.is_hit(3)))
-        if hits_before == hits_after:
-            continue
         known = scores_before.get(prompt_id)
         changes.append(
             RankChange(
                 prompt_id,
-                is_lost=hits_after < hits_before,
+                is_lost=_hits(score) < (was.pass_share, was.score),
                 before=_describe_hits(was, score) if known is None else describe_place(known),
                 after=describe_place(score),
             )
         )
     return tuple(sorted(changes, key=lambda change: not change.is_lost))
+
+
+def find_changed(
+    common: Iterable[str],
+    before: Mapping[str, BaselinePrompt],
+    scores_after: Mapping[str, QuestionScore],
+) -> list[str]:
+    """Find the questions that have other hits at 1 and 3 than before, in order."""
+    return [
+        prompt_id
+        for prompt_id in common
+        if (before[prompt_id].pass_share, before[prompt_id].score) != _hits(scores_after[prompt_id])
+    ]
+
+
+def _hits(score: QuestionScore) -> tuple[Fraction, Fraction]:
+    return Fraction(score.is_hit(1)), Fraction(score.is_hit(3))
 
 
 def describe_place(score: QuestionScore) -> str:

@@ -371,6 +371,9 @@ AnyRetrieverEntry = Annotated[
 ]
 """One entry of `retrievers`, as the model of its type."""
 
+BUILTIN_RETRIEVER = "nr.lexical"
+"""The retriever that needs no declaration, over evalcli's own documentation."""
+
 PACKAGED_MODEL = "wordllama"
 """The embedding model that comes in a package and needs no declaration."""
 

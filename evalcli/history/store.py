@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from evalcli.history.database import (
 )
 from evalcli.history.locks import hold_lock, is_lock_held
 from evalcli.history.prune import prune_runs
+from evalcli.history.ranking_cells import read_score
 from evalcli.history.run_rows import (
     OUTCOME_COLUMNS,
     Row,
@@ -47,6 +48,7 @@ from evalcli.records import (
     BaselineMove,
     Comparison,
     PruneReport,
+    QuestionScore,
     Run,
     RunListing,
     StoredDecision,
@@ -235,6 +237,22 @@ class History:
     def load_trials(self, run_id: str) -> tuple[Trial, ...]:
         """Load the trials of a run in the plan's order, then by number."""
         return tuple(read_trial(row) for row in self._query(_TRIALS_IN_ORDER, run_id))
+
+    def load_question_scores(
+        self, run_id: str, prompt_ids: Collection[str]
+    ) -> Mapping[str, QuestionScore]:
+        """Load how the named questions of a run did; those that are not stored lack."""
+        rows = self._query(
+            "SELECT prompt_id, question_score FROM trials WHERE run_id = ? AND state = 'graded'",
+            run_id,
+        )
+        found = {}
+        for row in rows:
+            prompt_id = need_text(row["prompt_id"])
+            score = read_score(row["question_score"]) if prompt_id in prompt_ids else None
+            if score is not None:
+                found[prompt_id] = score
+        return found
 
     def load_outcome(self, run_id: str) -> StoredOutcome | None:
         """Load how a run ended; None while it has not."""

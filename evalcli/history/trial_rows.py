@@ -6,7 +6,7 @@ Where texts are not kept, a row holds no answer, reasoning or refusal and no exc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evalcli.history.cells import (
     Cell,
@@ -29,6 +29,7 @@ from evalcli.history.cells import (
     text_cell,
     time_cell,
 )
+from evalcli.history.ranking_cells import ranking_cell, read_ranking, read_score, score_cell
 from evalcli.records import (
     Answer,
     AssertionOutcome,
@@ -36,7 +37,6 @@ from evalcli.records import (
     FinishReason,
     Grade,
     Operation,
-    QuestionScore,
     Ranking,
     Trial,
     TrialError,
@@ -255,14 +255,9 @@ def _question_cells(
                 score.ndcg,
             )
         ),
-        None if score is None else json_cell(score),
-        None if ranking is None else json_cell(ranking if keep_texts else _without_texts(ranking)),
+        score_cell(score),
+        ranking_cell(ranking, keep_texts=keep_texts),
     )
-
-
-def _without_texts(ranking: Ranking) -> Ranking:
-    documents = tuple(replace(document, text=None) for document in ranking.documents)
-    return replace(ranking, documents=documents)
 
 
 def _answer_cells(
@@ -303,7 +298,7 @@ def read_trial(row: Row) -> Trial:
         is_refused=bool(row["is_refused"]),
         is_cut_off=bool(row["is_cut_off"]),
         finished_at=read_time(row["finished_at"]),
-        ranking=read_optional(Ranking, row["ranking"]),
+        ranking=read_ranking(row["ranking"]),
         request_sha256=read_text(row["request_sha256"]),
     )
 
@@ -376,7 +371,7 @@ def _read_grade(row: Row) -> Grade | None:
         reason=need_text(row["reason"]),
         yardstick=need_text(row["yardstick"]),
         outcomes=read_records(AssertionOutcome, row["outcomes"]),
-        question=read_optional(QuestionScore, row["question_score"]),
+        question=read_score(row["question_score"]),
         call=read_optional(CallRecord, row["grading_call"]),
     )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalcli.declarations.question_set import Form, GoldenQuestion
 from evalcli.declarations.resolution import known_names
@@ -24,7 +25,9 @@ from evalcli.importers.imported import (
     guess_form,
     refuse_faults,
 )
-from evalcli.retrieval.lexical import Analysis
+
+if TYPE_CHECKING:
+    from evalcli.retrieval.lexical import Analysis
 
 
 @dataclass(frozen=True, slots=True)

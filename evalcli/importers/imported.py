@@ -10,15 +10,18 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from evalcli.declarations.prompt_set import IDENTIFIER_PATTERN
 from evalcli.declarations.question_set import Form, GoldenQuestion
 from evalcli.declarations.resolution import known_names
 from evalcli.declarations.retriever import Language
 from evalcli.errors import DeclarationError, Fault, UsageError
-from evalcli.retrieval.lexical import Analysis
+
+if TYPE_CHECKING:
+    from evalcli.retrieval.lexical import Analysis
 
 QUESTIONS_IN_YAML = 200
 """Up to this many questions stand in the YAML itself; more go to a JSONL file beside it."""
@@ -205,11 +208,15 @@ def check_language(language: str) -> None:
 
 
 def form_analysis(language: str) -> Analysis:
-    """Give the analysis that forms are guessed with: stop words dropped where there is a list."""
+    """Give the analysis that forms are guessed with: stop words dropped where there is a list.
+
+    The library behind it is loaded here: every command loads this module, and few import.
+    """
+    analysis: type[Analysis] = import_module("evalcli.retrieval.lexical").Analysis
     try:
-        return Analysis(language, is_dropping_stop_words=language != "none")
+        return analysis(language, is_dropping_stop_words=language != "none")
     except ValueError:
-        return Analysis(language)
+        return analysis(language)
 
 
 def refuse_faults(name: str, faults: Sequence[Fault]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from functools import partial
 
 from evalcli.declarations.resolution import LOCAL_MODEL, LOCAL_PROVIDER
+from evalcli.declarations.retriever import BUILTIN_RETRIEVER
 from evalcli.records import Run, RunOutcome, Summary
 from evalcli.reports.comparison_words import is_incomplete, say_comparison
 from evalcli.reports.kind_words import has_questions
@@ -39,6 +40,11 @@ def _write_run(outcome: RunOutcome, verbose: bool, told: Collection[str], page: 
     say_numbers(page, outcome)
     say_comparison(page, outcome)
     say_notes(page, outcome, show_all=verbose, told=told)
+    if has_questions(outcome.run) and outcome.run.target == BUILTIN_RETRIEVER:
+        page.say(
+            f"{BUILTIN_RETRIEVER} searches evalcli's own manual, for trying retrieval out; declare "
+            "your retrievers in evalcli.yaml."
+        )
     treatment = outcome.run.treatment
     if treatment.provider == LOCAL_PROVIDER and treatment.model == LOCAL_MODEL:
         page.say(

@@ -13,6 +13,7 @@ from evalcli.calls.secrets import resolve_headers
 from evalcli.declarations.question_set import GoldenQuestion
 from evalcli.declarations.resolution import known_names
 from evalcli.declarations.retriever import (
+    BUILTIN_RETRIEVER,
     PACKAGED_MODEL,
     FilesCorpus,
     HttpEntry,
@@ -55,7 +56,7 @@ EmbedderFactory = Callable[[VectorEntry], Embedder | None]
 the model is not declared."""
 
 BUILTIN_RETRIEVERS: Mapping[str, RetrieverEntry] = {
-    "nr.lexical": LexicalEntry(
+    BUILTIN_RETRIEVER: LexicalEntry(
         type="lexical",
         corpus=FilesCorpus(files=("docs/*.md",), chunk="heading", ids="chunk"),
         language="english",
@@ -63,7 +64,7 @@ BUILTIN_RETRIEVERS: Mapping[str, RetrieverEntry] = {
 }
 """Retrievers that need no workspace, over evalcli's own documentation."""
 
-DEFAULT_RETRIEVER = "nr.lexical"
+DEFAULT_RETRIEVER = BUILTIN_RETRIEVER
 DEFAULT_QUESTION_SET = "nr.manual"
 """What `evalcli eval retrieval` asks when nothing is named."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from evalcli.comparison.rank_change import find_rank_changes
+from evalcli.comparison.rank_change import find_changed, find_rank_changes
 from evalcli.history.store import History
 from evalcli.records import (
     Baseline,
@@ -44,26 +44,23 @@ def add_rank_changes(
     """Add the questions won and lost, with their ranks as far as the history knows them."""
     if run.kind != "questions" or baseline is None or not comparison.common:
         return comparison
-    changes = find_rank_changes(
-        comparison.common,
-        baseline.prompts,
-        _load_scores(baseline, comparison.common, history),
-        _scores_by_id(trials),
-    )
+    after = _scores_by_id(trials)
+    changed = find_changed(comparison.common, baseline.prompts, after)
+    before = _load_scores(baseline, changed, history)
+    changes = find_rank_changes(changed, baseline.prompts, before, after)
     return replace(comparison, rank_changes=changes)
 
 
 def _load_scores(
-    baseline: Baseline, common: Iterable[str], history: History
+    baseline: Baseline, prompt_ids: Iterable[str], history: History
 ) -> Mapping[str, QuestionScore]:
     """Load the scores a baseline rests on; those of runs in another history lack."""
-    wanted: dict[str, list[str]] = {}
-    for prompt_id in common:
-        wanted.setdefault(baseline.prompts[prompt_id].run_id, []).append(prompt_id)
+    wanted: dict[str, set[str]] = {}
+    for prompt_id in prompt_ids:
+        wanted.setdefault(baseline.prompts[prompt_id].run_id, set()).add(prompt_id)
     found: dict[str, QuestionScore] = {}
     for run_id, ids in wanted.items():
-        scores = _scores_by_id(history.load_trials(run_id))
-        found.update((one, scores[one]) for one in ids if one in scores)
+        found.update(history.load_question_scores(run_id, ids))
     return found
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from tests.bench.core_install import PYTHON_VARIABLE, ROOT, core_install
 
-PARTS = ("startup", "eval_run", "decide", "grading", "history", "retrieval", "size")
+PARTS = ("startup", "loading", "eval_run", "decide", "grading", "history", "retrieval", "size")
 
 
 def run_part(part: str, environ: Mapping[str, str]) -> bool:

@@ -356,6 +356,27 @@ class _SetOnly(RetrievalSite):
         self.workspace = workspace
 
 
+def test_a_part_of_a_fusion_that_fails_makes_its_question_unmeasured(site: RetrievalSite) -> None:
+    write_documents(site.workspace.folder, DOCUMENTS)
+    site.declare(
+        {
+            "both": {"type": "hybrid", "parts": ["words", "site"]},
+            "words": {"type": "lexical", "corpus": {"jsonl": "corpus.jsonl"}},
+            "site": site.entry(),
+        }
+    )
+    site.ask({"parking": expecting("parking"), "waste": expecting("waste")})
+    site.answer({"parking": ["hours", "parking"], "waste": {"failure": "no index"}})
+
+    result = site.workspace.run("eval", "retrieval", "help.search", "both")
+
+    assert result.exit == 3
+    assert "site failed: RuntimeError: no index" in result.stdout
+    rows = rows_by_id(site.workspace.last_run())
+    assert rows["parking"]["question"]["first_hit"] == 1
+    assert rows["waste"]["passed"] is None
+
+
 def test_an_http_service_is_asked_question_by_question(cli_workspace: CliWorkspace) -> None:
     cli_workspace.environ["SEARCH_TOKEN"] = "token-7431"
     cli_workspace.write(

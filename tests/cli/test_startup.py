@@ -9,6 +9,8 @@ import pytest
 
 HEAVY = {"httpx", "aiohttp", "pydantic", "jsonschema", "sqlite_utils", "sqlite3", "yaml", "regex"}
 
+RARELY_NEEDED = {"httpx", "jsonschema", "regex", "rich", "tantivy", "tokenizers", "xllamacpp"}
+
 _LOADED = """
 import sys
 sys.argv = ["evalcli", *sys.argv[1:]]
@@ -35,3 +37,9 @@ def test_public_package_loads_nothing_heavy() -> None:
     code = "import sys, evalcli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())
+
+
+def test_all_functions_together_load_nothing_that_few_of_them_need() -> None:
+    code = "import sys, evalcli.api; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not RARELY_NEEDED & set(done.stdout.split())

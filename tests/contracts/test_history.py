@@ -39,6 +39,11 @@ from tests.support.builders import (
     make_trial,
     make_unmeasured_trial,
 )
+from tests.support.question_outcomes import (
+    class_regression,
+    hostile_questions,
+    questions_unmeasured,
+)
 from tests.support.record_strategies import any_text
 
 Content = Literal["full", "metadata"]
@@ -576,3 +581,59 @@ class TestContent:
         store.save_trial("91c2", given)
         (kept,) = store.load_trials("91c2")
         assert (kept.grade, kept.call) == (given.grade, given.call)
+
+
+class TestQuestions:
+    """What runs of questions have beyond those of prompts."""
+
+    def test_every_trial_of_a_run_of_questions_comes_back(self, store: History) -> None:
+        outcome = hostile_questions()
+        store.start_run(outcome.run)
+        for trial in outcome.trials:
+            store.save_trial(outcome.run.run_id, trial)
+        assert store.load_trials(outcome.run.run_id) == outcome.trials
+
+    def test_limits_class_drops_rank_changes_and_notes_come_back(self, store: History) -> None:
+        outcome = class_regression()
+        store.start_run(outcome.run)
+        notes = ("a corpus that changed", "\ud800 odd")
+        store.finish_run(
+            outcome.run, outcome.summary, outcome.comparison, outcome.verdict, notes=notes
+        )
+        stored = store.load_outcome("91c2")
+        assert stored is not None
+        assert stored.comparison.class_drops == outcome.comparison.class_drops
+        assert stored.comparison.rank_changes == outcome.comparison.rank_changes
+        assert stored.notes == notes
+        assert store.find_run("91c2").limits.max_class_drop == Fraction(1, 10)
+
+    def test_scores_of_named_questions_are_found(self, store: History) -> None:
+        outcome = questions_unmeasured()
+        store.start_run(outcome.run)
+        for trial in outcome.trials:
+            store.save_trial(outcome.run.run_id, trial)
+        wanted = {"umzug-melden", "weltmeister", "frage-43", "nobody"}
+        found = store.load_question_scores("40d7", wanted)
+        grades = {trial.prompt_id: trial.grade for trial in outcome.trials}
+        assert set(found) == {"umzug-melden", "weltmeister"}
+        for prompt_id, score in found.items():
+            grade = grades[prompt_id]
+            assert grade is not None
+            assert score == grade.question
+
+    def test_without_texts_a_ranking_has_its_documents_and_no_passages(
+        self, open_store: Opener
+    ) -> None:
+        store = open_store(content="metadata")
+        outcome = hostile_questions()
+        store.start_run(outcome.run)
+        store.save_trial(outcome.run.run_id, outcome.trials[0])
+        (kept,) = store.load_trials(outcome.run.run_id)
+        given = outcome.trials[0]
+        assert kept.ranking is not None
+        assert given.ranking is not None
+        assert [one.text for one in kept.ranking.documents] == [None]
+        assert [one.id for one in kept.ranking.documents] == [
+            one.id for one in given.ranking.documents
+        ]
+        assert kept.grade == given.grade

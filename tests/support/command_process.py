@@ -17,18 +17,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-# What a run loads on its way is loaded before the fork.
-import evalcli.api
-import evalcli.cli.app
-import evalcli.cli.progress
-import evalcli.http_client
-import evalcli.providers.openai
-import evalcli.reports.terminal_report  # noqa: F401
 from evalcli.__main__ import main
 
 forked = multiprocessing.get_context("forkserver")
 """Fresh processes; whoever is first starts the server for all, so all preloads stand here."""
-forked.set_forkserver_preload(["tests.support.command_process", "tests.support.history_workers"])
+forked.set_forkserver_preload(
+    [
+        "evalcli.api",
+        "evalcli.cli.app",
+        "evalcli.cli.progress",
+        "evalcli.http_client",
+        "evalcli.providers.openai",
+        "evalcli.reports.terminal_report",
+        "tests.support.command_process",
+        "tests.support.history_workers",
+    ]
+)
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
