@@ -78,8 +78,14 @@ class CommandProcess:
         return self._process.exitcode
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal."""
-        os.kill(self._process.pid or 0, number)
+        """Send a signal.
+
+        Raises:
+            ProcessLookupError: it has ended.
+        """
+        if self._process.pid is None or self._process.exitcode is not None:
+            raise ProcessLookupError(f"{number.name} comes too late")
+        os.kill(self._process.pid, number)
 
     def communicate(self, *, timeout: float) -> tuple[str, str]:
         """Wait for its end; gives what it wrote to stdout and stderr.
