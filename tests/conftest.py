@@ -22,7 +22,7 @@ _OTHERS = ("NO_COLOR", "FORCE_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 # of a change is the same each time; `make test-all` searches anew, and longer.
 settings.register_profile(
     "evalcli",
-    max_examples=50,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -318,7 +318,7 @@ def test_an_expected_document_that_is_not_in_the_corpus_is_named_before_the_run(
     site: RetrievalSite,
 ) -> None:
     write_documents(site.workspace.folder, DOCUMENTS)
-    site.declare({"site": site.entry(corpus={"jsonl": "corpus.jsonl"})})
+    site.declare({"site": site.entry(corpus={"jsonl": "corpus.jsonl"}, concurrency=1)})
     site.ask({"a": expecting("hours"), "b": expecting("hour")})
     site.answer({"a": ["hours"], "b": ["hours"]})
 

@@ -12,7 +12,6 @@ from tests.support.llama import model_file
 from tests.support.pages import ROOT, WITH_MODEL, page_names, read_blocks, run_blocks
 
 PAGES = page_names()
-_FIRST = "README.md"  # always followed in a shell, as by its readers
 _LINK = re.compile(r"\[[^\]]+\]\((?!https?:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
 
 
@@ -26,11 +25,11 @@ def pages_with(*kinds: str) -> list[str]:
 
 @pytest.mark.parametrize("name", pages_with("run"))
 def test_commands_of_a_page_run(name: str, tmp_path: Path) -> None:
-    run_blocks(read_blocks(ROOT / name), tmp_path, in_shell=name == _FIRST)
+    run_blocks(read_blocks(ROOT / name), tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in pages_with("run") if name != _FIRST])
+@pytest.mark.parametrize("name", pages_with("run"))
 def test_commands_of_a_page_run_in_a_shell(name: str, tmp_path: Path) -> None:
     run_blocks(read_blocks(ROOT / name), tmp_path, in_shell=True)
 
