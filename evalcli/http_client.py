@@ -53,6 +53,7 @@ _ERROR_BODY_BYTES: Final = 65_536
 _WHOLE_BYTES: Final = 1 << 20  # aiohttp warns of larger ones: they hold up the loop
 _PIECE_BYTES: Final = 65_536
 _REDIRECTS: Final = 3
+_encode_json = json.JSONEncoder(separators=(",", ":")).encode
 TRANSPORT_ERRORS: Final = (
     httpx.HTTPError,
     httpx.InvalidURL,
@@ -66,7 +67,7 @@ TRANSPORT_ERRORS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class JsonReply:
-    """A successful reply. `headers` are looked up without regard to case."""
+    """A successful reply. `headers` have their names in lower case."""
 
     document: object
     headers: Mapping[str, str]
@@ -135,7 +136,7 @@ class HttpClient:
         Raises:
             ProviderError: of the kind that happened, with `is_retryable` and `retry_after_s`.
         """
-        content = json.dumps(document, separators=(",", ":")).encode("ascii")
+        content = _encode_json(document).encode("ascii")
         return await self._ask("POST", self._url(path), content, private, unique_keys=unique_keys)
 
     async def get_json(self, path: str) -> JsonReply:
@@ -184,10 +185,11 @@ class HttpClient:
                     request = self._make_request(method, url, content)
                     response = await self._transport.handle_async_request(request)
                     progress = "the answer was not complete"
-                    body = await self._read(response)
-                    if not 300 <= response.status_code < 400:
+                    status, headers = response.status_code, _read_headers(response)
+                    body = await self._read(response, headers)
+                    if not 300 <= status < 400:
                         break
-                    url = self._follow(request, response)
+                    url = self._follow(request, status, headers)
         except TimeoutError:
             failure = ProviderTimeoutError(
                 self.provider,
@@ -198,22 +200,30 @@ class HttpClient:
         except TRANSPORT_ERRORS as exc:
             failure = translate_error(self.provider, exc, self._place, self._proxy_place)
         else:
-            return self._judge(response, body, private, unique_keys=unique_keys)
+            return self._judge(status, headers, body, private, unique_keys=unique_keys)
         raise failure  # outside of the handlers, so that nothing is chained
 
     def _make_request(self, method: str, url: httpx.URL, content: bytes) -> httpx.Request:
         if len(content) <= _WHOLE_BYTES:
-            return httpx.Request(method, url, headers=self._headers, content=content)
+            # As a stream, httpx leaves the headers as they are; aiohttp adds host and length.
+            stream = httpx.ByteStream(content)
+            request = httpx.Request(method, url, headers=self._headers, stream=stream)
+            request.read()
+            return request
         headers = self._headers.copy()
         headers["content-length"] = str(len(content))
         return httpx.Request(method, url, headers=headers, stream=_Pieces(content))
 
     def _judge(
-        self, response: httpx.Response, body: bytes, private: Sequence[str], *, unique_keys: bool
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        body: bytes,
+        private: Sequence[str],
+        *,
+        unique_keys: bool,
     ) -> JsonReply:
         """Take a reply that came in whole for what it is."""
-        status = response.status_code
-        headers = response.headers
         is_strict = unique_keys and status < 300
         document = parse_json(body, headers.get("content-type", ""), unique_keys=is_strict)
         if status >= 300:
@@ -238,14 +248,14 @@ class HttpClient:
             raise error
         return JsonReply(document, headers)
 
-    async def _read(self, response: httpx.Response) -> bytes:
+    async def _read(self, response: httpx.Response, headers: Mapping[str, str]) -> bytes:
         """Read a body; an error's only as far as a message may stand in it."""
         stream = response.stream
         if not isinstance(stream, httpx.AsyncByteStream):
             raise TypeError("an asynchronous transport gave a synchronous stream")
         is_success = response.status_code < 300
         limit = BODY_BYTES if is_success else _ERROR_BODY_BYTES
-        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        encoding = headers.get("content-encoding", "identity").strip().lower()
         try:
             if encoding not in ENCODINGS:
                 raise self.reply_error("used a content encoding nobody asked for", said=encoding)
@@ -260,7 +270,7 @@ class HttpClient:
             )
         return body[:limit]
 
-    def _follow(self, request: httpx.Request, response: httpx.Response) -> httpx.URL:
+    def _follow(self, request: httpx.Request, status: int, headers: Mapping[str, str]) -> httpx.URL:
         """Find where a redirect leads, if it may be followed: on the same host, with no change.
 
         Raises:
@@ -268,10 +278,9 @@ class HttpClient:
         """
         target: httpx.URL | None
         try:
-            target = request.url.join(response.headers.get("location", ""))
+            target = request.url.join(headers.get("location", ""))
         except httpx.InvalidURL:
             target = None
-        status = response.status_code
         is_same = target is not None and _origin(target) == _origin(request.url)
         if is_same and target is not None and (status in (307, 308) or request.method == "GET"):
             return target
@@ -418,6 +427,22 @@ def _make_proxy(address: str | None) -> httpx.Proxy | None:
     user, password = proxy.auth
     token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
     return httpx.Proxy(proxy.url, headers={"authorization": f"Basic {token}"})
+
+
+def _read_headers(response: httpx.Response) -> Mapping[str, str]:
+    """Read all headers once, by name in lower case; httpx reads each anew whenever it is asked."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in response.headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), _header_text(raw_value)
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def _header_text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int]:

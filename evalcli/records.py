@@ -425,12 +425,15 @@ class BatchOutcome:
         return ExitStatus.GATE_FAILED if self.below_requirement else ExitStatus.OK
 
 
+_encode_json = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
 def request_sha256(system: str | None, prompt: str) -> str:
     """Name what was asked by its content, so that a recorded answer can be found again.
 
     Source: SHA-256 of the JSON list [system, prompt], ASCII only, without spaces.
     """
-    text = json.dumps([system, prompt], ensure_ascii=True, separators=(",", ":"))
+    text = _encode_json([system, prompt])
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 

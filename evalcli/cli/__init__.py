@@ -1,1 +1,1 @@
-"""Commands: options in, one call to `evalcli.api`, a report and an exit status out."""
+"""Commands: options in, one call to a module of `evalcli.api`, a report and an exit status out."""

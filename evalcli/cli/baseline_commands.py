@@ -41,10 +41,10 @@ def show_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Show the current baseline of a set, prompt by prompt."""
-    from evalcli import api
+    from evalcli.api import baselines
 
     state = state_of(ctx)
-    baseline = api.current_baseline(
+    baseline = baselines.current_baseline(
         identifier, target=configuration, grader=grader, workspace=state.workspace
     )
     if state.output_format is OutputFormat.JSON:
@@ -65,10 +65,10 @@ def accept_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Make a complete run the baseline on purpose, drops and changes included."""
-    from evalcli import api
+    from evalcli.api import baselines
 
     state = state_of(ctx)
-    acceptance = api.accept_baseline(run, workspace=state.workspace)
+    acceptance = baselines.accept_baseline(run, workspace=state.workspace)
     if state.output_format is OutputFormat.JSON:
         from evalcli.reports.json_report import dump_document, run_document
 
@@ -88,10 +88,10 @@ def export_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write the current baseline as a small reviewable JSON file to stdout."""
-    from evalcli import api
+    from evalcli.api import baselines
     from evalcli.history.baselines import dump_baseline
 
-    baseline = api.current_baseline(
+    baseline = baselines.current_baseline(
         identifier, target=configuration, grader=grader, workspace=state_of(ctx).workspace
     )
     console.out(dump_baseline(baseline).rstrip("\n"))

@@ -136,7 +136,7 @@ def decide_command(
     verbose: VerboseOption = 0,
 ) -> None:
     """Ask typed questions about a subject, and verify the answers."""
-    from evalcli import api
+    from evalcli.api import decisions
     from evalcli.cli.decide_progress import BatchBar
 
     state = state_of(ctx)
@@ -144,7 +144,7 @@ def decide_command(
     words = read_subject_words(task, candidate, evidence or (), subject)
     if _is_batch(batch, output, concurrency, words):
         with BatchBar() as bar, _saying_how_to_resume():
-            outcome = api.decide_batch(
+            outcome = decisions.decide_batch(
                 ad_hoc or profile or "",
                 batch or Path(),
                 output or Path(),
@@ -157,7 +157,7 @@ def decide_command(
                 listener=bar,
             )
         _end_with_batch(outcome, state)
-    decision = api.decide(
+    decision = decisions.decide(
         ad_hoc or profile or "",
         words,
         configuration=configuration,

@@ -28,10 +28,10 @@ def print_document(document: dict[str, object]) -> None:
 
 def print_schema(name: str) -> None:
     """Print the JSON Schema of one kind of declaration."""
-    from evalcli import api
+    from evalcli.api import workspaces
     from evalcli.reports.json_report import dump_document
 
-    console.out(dump_document(api.declaration_schema(name)))
+    console.out(dump_document(workspaces.declaration_schema(name)))
 
 
 def print_validation(ctx: typer.Context, report: ValidationReport) -> None:

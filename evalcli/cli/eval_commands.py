@@ -182,7 +182,7 @@ def regrade_command(
     verbose: VerboseOption = 0,
 ) -> None:
     """Grade the stored answers of a run again, asking no model for an answer."""
-    from evalcli import api
+    from evalcli.api import prompt_runs
     from evalcli.cli.progress import ProgressListener
     from evalcli.runs.options import RunOptions
 
@@ -194,17 +194,19 @@ def regrade_command(
     )
     check_writable(junit)
     with ProgressListener(verbosity=state.verbosity) as progress:
-        outcome = api.regrade_run(run, options, workspace=state.workspace, listeners=(progress,))
+        outcome = prompt_runs.regrade_run(
+            run, options, workspace=state.workspace, listeners=(progress,)
+        )
     end_with(outcome, state, junit, told=progress.told)
 
 
 def _run_and_report(state: State, identifier: str, options: RunOptions, junit: Path | None) -> None:
-    from evalcli import api
+    from evalcli.api import prompt_runs
     from evalcli.cli.progress import ProgressListener
 
     check_writable(junit)
     with ProgressListener(verbosity=state.verbosity) as progress:
-        outcome = api.run_prompts(
+        outcome = prompt_runs.run_prompts(
             identifier, options, workspace=state.workspace, listeners=(progress,)
         )
     end_with(outcome, state, junit, told=progress.told)

@@ -36,10 +36,10 @@ def list_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List stored runs, newest first."""
-    from evalcli import api
+    from evalcli.api import stored_runs
 
     state = state_of(ctx)
-    runs = api.list_runs(set_identifier=identifier, limit=limit, workspace=state.workspace)
+    runs = stored_runs.list_runs(set_identifier=identifier, limit=limit, workspace=state.workspace)
     if state.output_format is OutputFormat.JSON:
         from evalcli.reports.json_report import dump_document, run_list_document
 
@@ -59,10 +59,10 @@ def show_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Show a stored run: its numbers, its comparison, and the answers that did not pass."""
-    from evalcli import api
+    from evalcli.api import stored_runs
 
     state = state_of(ctx)
-    outcome = api.show_run(run, workspace=state.workspace)
+    outcome = stored_runs.show_run(run, workspace=state.workspace)
     if state.output_format is OutputFormat.JSON:
         from evalcli.reports.json_report import dump_document, run_document
 
@@ -82,10 +82,10 @@ def compare_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Compare two runs of one set, with both answers where they differ."""
-    from evalcli import api
+    from evalcli.api import stored_runs
 
     state = state_of(ctx)
-    old, new = api.compare_stored_runs(before, after, workspace=state.workspace)
+    old, new = stored_runs.compare_stored_runs(before, after, workspace=state.workspace)
     if state.output_format is OutputFormat.JSON:
         from evalcli.reports.json_report import comparison_document, dump_document
 
@@ -108,10 +108,10 @@ def prune_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Remove old runs; never one that a baseline rests on."""
-    from evalcli import api
+    from evalcli.api import stored_runs
 
     age = read_age(older_than)
-    report = api.prune_history(age, is_dry_run=dry_run, workspace=state_of(ctx).workspace)
+    report = stored_runs.prune_history(age, is_dry_run=dry_run, workspace=state_of(ctx).workspace)
     verb = "would be removed" if dry_run else "removed"
     console.out(f"{report.removed} runs {verb}; {report.kept} older runs kept for a baseline.")
     if report.decisions:
@@ -123,9 +123,9 @@ def prune_command(
 @history_app.command("export")
 def export_command(ctx: typer.Context, run: RunArgument, workspace: WorkspaceOption = None) -> None:
     """Write a run as JSON lines: the run, then its trials (what `type: replay` reads)."""
-    from evalcli import api
+    from evalcli.api import stored_runs
 
-    for row in api.export_run(run, workspace=state_of(ctx).workspace):
+    for row in stored_runs.export_run(run, workspace=state_of(ctx).workspace):
         console.out(json.dumps(row, ensure_ascii=True, allow_nan=False))
 
 

@@ -65,16 +65,17 @@ def import_beir_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Import a folder of corpus, queries and qrels, as the BEIR collections are."""
-    from evalcli import api
+    from evalcli.api import golden_sets
+    from evalcli.importers.importing import ImportOptions
 
-    options = api.ImportOptions(
+    options = ImportOptions(
         identifier=identifier,
         name=name,
         language=language,
         split=split,
         is_overwriting=overwrite,
     )
-    _tell(api.import_set("beir", folder, options, workspace=state_of(ctx).workspace))
+    _tell(golden_sets.import_set("beir", folder, options, workspace=state_of(ctx).workspace))
 
 
 @import_app.command("csv")
@@ -104,9 +105,10 @@ def import_csv_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Import a CSV file with one labelled question a row; with title or text also a corpus."""
-    from evalcli import api
+    from evalcli.api import golden_sets
+    from evalcli.importers.importing import ImportOptions
 
-    options = api.ImportOptions(
+    options = ImportOptions(
         identifier=identifier,
         name=name,
         language=language,
@@ -115,7 +117,7 @@ def import_csv_command(
         separator=separator,
         is_overwriting=overwrite,
     )
-    _tell(api.import_set("csv", file, options, workspace=state_of(ctx).workspace))
+    _tell(golden_sets.import_set("csv", file, options, workspace=state_of(ctx).workspace))
 
 
 def read_columns(given: list[str] | tuple[str, ...]) -> dict[str, str]:

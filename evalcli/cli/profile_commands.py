@@ -28,11 +28,11 @@ def list_profiles_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the profiles that can be used; those that cannot are named on stderr."""
-    from evalcli import api
+    from evalcli.api import profiles
     from evalcli.cli.profile_text import profile_list_document, render_profile_list
     from evalcli.cli.workspace_text import set_aside_lines
 
-    shelf = api.open_profiles(state_of(ctx).workspace)
+    shelf = profiles.open_profiles(state_of(ctx).workspace)
     if is_json(ctx):
         print_document(profile_list_document(shelf))
         return
@@ -48,10 +48,10 @@ def show_profile_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Show one profile: its questions, and what each can be answered by."""
-    from evalcli import api
+    from evalcli.api import profiles
     from evalcli.cli.profile_text import profile_document, render_profile
 
-    listing = api.find_profile(identifier, workspace=state_of(ctx).workspace)
+    listing = profiles.find_profile(identifier, workspace=state_of(ctx).workspace)
     if is_json(ctx):
         print_document(profile_document(listing))
         return
@@ -69,9 +69,11 @@ def validate_profiles_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Check profiles and say every fault with its line, and what to write instead."""
-    from evalcli import api
+    from evalcli.api import profiles
 
-    print_validation(ctx, api.validate_profiles(files or (), workspace=state_of(ctx).workspace))
+    print_validation(
+        ctx, profiles.validate_profiles(files or (), workspace=state_of(ctx).workspace)
+    )
 
 
 @profiles_app.command("schema")
@@ -91,10 +93,10 @@ def diff_profile_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Say what of a profile has changed since a version of it was first used."""
-    from evalcli import api
+    from evalcli.api import profiles
     from evalcli.cli.profile_text import comparison_document, render_profile_comparison
 
-    comparison = api.compare_profile(name, workspace=state_of(ctx).workspace)
+    comparison = profiles.compare_profile(name, workspace=state_of(ctx).workspace)
     if is_json(ctx):
         print_document(comparison_document(comparison))
         return
@@ -110,9 +112,9 @@ def forget_profile_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Let a version of a profile change: forget what it was when it was first used."""
-    from evalcli import api
+    from evalcli.api import profiles
 
-    stored = api.forget_profile(name, workspace=state_of(ctx).workspace)
+    stored = profiles.forget_profile(name, workspace=state_of(ctx).workspace)
     console.out(
         f"Forgotten: what {stored.identifier}@{stored.version} was at its first use "
         f"({stored.first_use}, {stored.first_used_at:%Y-%m-%d}). Its next use sets it anew."

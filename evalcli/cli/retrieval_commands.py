@@ -107,10 +107,11 @@ def eval_retrieval_command(
     verbose: VerboseOption = 0,
 ) -> None:
     """Ask labelled questions of a retriever: hit rates, breakdowns, and the gate."""
-    from evalcli import api
+    from evalcli.api import question_runs
     from evalcli.cli.progress import ProgressListener
+    from evalcli.runs.retrieval_options import RetrievalOptions
 
-    options = api.RetrievalOptions(
+    options = RetrievalOptions(
         cutoffs=read_cutoffs(cutoffs),
         only=tuple(only or ()),
         concurrency=concurrency,
@@ -128,7 +129,7 @@ def eval_retrieval_command(
     state = state_of(ctx)
     check_writable(junit)
     with ProgressListener(verbosity=state.verbosity) as progress:
-        outcome = api.run_retrieval(
+        outcome = question_runs.run_retrieval(
             identifier, retriever, options, workspace=state.workspace, listeners=(progress,)
         )
     end_with(outcome, state, junit, told=progress.told)
@@ -161,10 +162,10 @@ def ask_command(
     verbose: VerboseOption = 0,
 ) -> None:
     """Show what a retriever returns to one question, with snippets, for labelling."""
-    from evalcli import api
+    from evalcli.api import question_runs
 
     state = state_of(ctx)
-    reply = api.ask_retriever(retriever, question, limit=limit, workspace=state.workspace)
+    reply = question_runs.ask_retriever(retriever, question, limit=limit, workspace=state.workspace)
     if state.output_format is OutputFormat.JSON:
         from evalcli.reports.json_report import dump_document
         from evalcli.reports.retrieval_json import reply_document

@@ -33,10 +33,10 @@ def list_sets_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the golden sets that can be used; those that cannot are named on stderr."""
-    from evalcli import api
+    from evalcli.api import golden_sets
     from evalcli.cli.workspace_text import render_set_list, set_aside_lines, shelf_document
 
-    shelf = api.open_sets(state_of(ctx).workspace)
+    shelf = golden_sets.open_sets(state_of(ctx).workspace)
     if is_json(ctx):
         print_document(shelf_document(shelf))
         return
@@ -52,10 +52,10 @@ def show_set_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Show one golden set: its prompts or questions, and what a right answer is."""
-    from evalcli import api
+    from evalcli.api import golden_sets
     from evalcli.cli.workspace_text import render_set, set_document
 
-    listing = api.find_set(identifier, workspace=state_of(ctx).workspace)
+    listing = golden_sets.find_set(identifier, workspace=state_of(ctx).workspace)
     if is_json(ctx):
         print_document(set_document(listing))
         return
@@ -73,9 +73,9 @@ def validate_sets_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Check golden sets and say every fault with its line, and what to write instead."""
-    from evalcli import api
+    from evalcli.api import golden_sets
 
-    print_validation(ctx, api.validate_sets(files or (), workspace=state_of(ctx).workspace))
+    print_validation(ctx, golden_sets.validate_sets(files or (), workspace=state_of(ctx).workspace))
 
 
 class SetKind(StrEnum):
@@ -103,9 +103,9 @@ def validate_config_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Check evalcli.yaml and say every fault with its line, and what to write instead."""
-    from evalcli import api
+    from evalcli.api import workspaces
 
-    report = api.validate_workspace(workspace=state_of(ctx).workspace)
+    report = workspaces.validate_workspace(workspace=state_of(ctx).workspace)
     if not report.files and not is_json(ctx):
         console.out("There is no evalcli.yaml here or above: the built-in defaults serve.")
         return
@@ -128,10 +128,10 @@ def list_providers_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the declared providers; keys are shown as references only."""
-    from evalcli import api
+    from evalcli.api import workspaces
     from evalcli.cli.workspace_text import entry_documents, render_providers
 
-    file = api.open_workspace(state_of(ctx).workspace).file
+    file = workspaces.open_workspace(state_of(ctx).workspace).file
     if is_json(ctx):
         print_document({"providers": entry_documents(file.providers)})
         return
@@ -145,10 +145,10 @@ def list_models_command(
     workspace: WorkspaceOption = None,
 ) -> None:
     """List the declared models, with the configurations that use them."""
-    from evalcli import api
+    from evalcli.api import workspaces
     from evalcli.cli.workspace_text import entry_documents, render_models
 
-    file = api.open_workspace(state_of(ctx).workspace).file
+    file = workspaces.open_workspace(state_of(ctx).workspace).file
     if is_json(ctx):
         print_document({"models": entry_documents(file.models)})
         return
@@ -160,9 +160,9 @@ def fetch_model_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The model: smollm2.")],
 ) -> None:
     """Install a small model that runs on this machine, for trying evalcli out."""
-    from evalcli import api
+    from evalcli.providers.local_models import fetch_model
 
-    fetched = api.fetch_model(name, on_install=lambda what: console.err(f"installing {what} …"))
+    fetched = fetch_model(name, on_install=lambda what: console.err(f"installing {what} …"))
     state = "was installed already" if fetched.was_present else "is installed"
     console.out(f"{fetched.model} {state}: {fetched.path}", "Try it: `evalcli eval run nr.smoke`")
 
@@ -172,7 +172,7 @@ def fetch_model_command(
 
 def init_command() -> None:
     """Write a commented workspace into the current folder."""
-    from evalcli import api
+    from evalcli.api import workspaces
 
-    written = api.init_workspace()
+    written = workspaces.init_workspace()
     console.out(f"Wrote {', '.join(written)}.", "Try it: `evalcli eval run example.faq`")

@@ -15,6 +15,10 @@ from evalcli.declarations.prompt_set import GoldenPrompt
 
 FINGERPRINT_VERSION = "v1"
 
+_encode_json = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False
+).encode
+
 
 def canonical_json(value: object) -> str:
     """Write a JSON value so that equal values give equal text, in ASCII.
@@ -26,9 +30,7 @@ def canonical_json(value: object) -> str:
         ValueError: a number is NaN or infinite, which JSON does not have.
         TypeError: the value holds a key that is no text, or something that is no JSON value.
     """
-    return json.dumps(
-        _normalize(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False
-    )
+    return _encode_json(_normalize(value))
 
 
 def fingerprint_of(part: str, value: object) -> str:

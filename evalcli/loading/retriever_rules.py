@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from evalcli.declarations.resolution import known_names
 from evalcli.declarations.retriever import (
+    BUILTIN_RETRIEVER,
     OWN_ENTRIES,
     PACKAGED_MODEL,
     PluginEntry,
@@ -22,14 +23,13 @@ from evalcli.loading.nodes import (
     plain_tree,
 )
 from evalcli.plugins import plugin_names
-from evalcli.retrieval.opening import BUILTIN_RETRIEVERS
 
 
 def find_retriever_faults(
     retrievers: Mapping[str, Node], models: Collection[str]
 ) -> Iterator[PlacedFault]:
     """Check all entries; `models` are the names of the declared models."""
-    names = {*retrievers, *BUILTIN_RETRIEVERS}
+    names = {*retrievers, BUILTIN_RETRIEVER}
     for name, node in retrievers.items():
         if isinstance(node, MappingNode):
             for fault in _entry_faults(node, names, {*models, PACKAGED_MODEL}):

@@ -175,7 +175,7 @@ class NativeDecisionProvider(ABC):
                 said=str(document)[:400],
                 private=private,
             )
-        request_id = reply.headers.get(self.request_id_header) or _text(document.get("id"))
+        request_id = reply.headers.get(self.request_id_header.lower()) or _text(document.get("id"))
         return Decision(
             answers={
                 str(key): self._read(str(key), raw, request.questions)

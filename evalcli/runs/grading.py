@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evalcli.calls.pipeline import Pipeline
-from evalcli.decisions.profile_memory import remember_profile
-from evalcli.decisions.service import DecisionService
-from evalcli.declarations.prompt_set import DataClass, GoldenPrompt, PromptSet
+from evalcli.declarations.prompt_set import GoldenPrompt, PromptSet
 from evalcli.errors import UsageError
-from evalcli.graders.decision import TASK_FULFILMENT, DecisionGrader
 from evalcli.graders.deterministic import DeterministicGrader
 from evalcli.runs.options import DECISION, DETERMINISTIC
 from evalcli.runs.setting import RunSetting
+
+if TYPE_CHECKING:
+    from evalcli.graders.decision import DecisionGrader
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +57,7 @@ def open_grader(
         return RunGrader(
             kind, DeterministicGrader(prompt_set), lambda p: bool(p.assertions), lambda: None
         )
-    service = DecisionService(
-        setting.workspace, pipeline, setting.find_profile, history=setting.history
-    )
-    data_class = DataClass(prompt_set.data_class)
-    profile = service.assert_available(TASK_FULFILMENT, configuration, data_class).profile
-    grader = DecisionGrader(service, profile, configuration=configuration, data_class=data_class)
+    from evalcli.runs.judging import open_judge  # a run that needs no judge loads none of it
 
-    def remember() -> None:
-        remember_profile(setting.history, profile, first_use="run", used_at=setting.now())
-
+    grader, remember = open_judge(prompt_set, setting, pipeline, configuration=configuration)
     return RunGrader(kind, grader, lambda _: True, remember)

@@ -23,7 +23,10 @@ forked = multiprocessing.get_context("forkserver")
 """Fresh processes; whoever is first starts the server for all, so all preloads stand here."""
 forked.set_forkserver_preload(
     [
-        "evalcli.api",
+        "evalcli.api.baselines",
+        "evalcli.api.decisions",
+        "evalcli.api.prompt_runs",
+        "evalcli.api.question_runs",
         "evalcli.cli.app",
         "evalcli.cli.progress",
         "evalcli.http_client",
