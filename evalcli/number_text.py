@@ -7,8 +7,8 @@ the highest value included: no drop beyond its limit is printed equal to it, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 
 
@@ -27,8 +27,9 @@ def format_scores(*scores: Fraction, digits: int = 3) -> tuple[str, ...]:
     return _round_apart(scores, 1, digits, (0, 1))
 
 
+@lru_cache(maxsize=1024)  # the prompts of a run share a few scores
 def _round_apart(
-    values: Sequence[Fraction], scale: int, digits: int, landmarks: Sequence[int]
+    values: tuple[Fraction, ...], scale: int, digits: int, landmarks: tuple[int, ...]
 ) -> tuple[str, ...]:
     """Round values to at least `digits` places; nothing unequal, landmarks included, looks equal.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 
 from evalcli.declarations.profile import Profile
 from evalcli.declarations.prompt_set import GoldenPrompt
@@ -69,8 +70,11 @@ def system_fingerprint(text: str | None) -> str | None:
     return None if text is None else fingerprint_of("system", text)
 
 
+_PLAIN = (str, int, bool, NoneType)
+
+
 def _normalize(value: object) -> object:
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, _PLAIN):
         return value
     if isinstance(value, float):
         return int(value) if value.is_integer() else value

@@ -152,7 +152,8 @@ def time_cell(value: datetime | None) -> str | None:
         return None
     if value.tzinfo is None:
         raise ValueError(f"{value} has no time zone")
-    return value.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    in_utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return in_utc.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def read_time(cell: object) -> datetime | None:

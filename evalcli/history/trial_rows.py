@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evalcli.history.cells import (
     Cell,
@@ -370,10 +371,15 @@ def _read_grade(row: Row) -> Grade | None:
         score=score,
         reason=need_text(row["reason"]),
         yardstick=need_text(row["yardstick"]),
-        outcomes=read_records(AssertionOutcome, row["outcomes"]),
+        outcomes=_read_outcomes(row["outcomes"]),
         question=read_score(row["question_score"]),
         call=read_optional(CallRecord, row["grading_call"]),
     )
+
+
+@lru_cache(maxsize=1024)  # most prompts of a run pass the same kinds of assertions
+def _read_outcomes(cell: object) -> tuple[AssertionOutcome, ...]:
+    return read_records(AssertionOutcome, cell)
 
 
 def _read_error(row: Row) -> TrialError | None:

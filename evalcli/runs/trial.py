@@ -46,6 +46,7 @@ async def perform_job(
     result = await ask(job)
     answer = result.answer
     error = unmeasured_reason(result)
+    graded = answer if error is None else None
     trial = Trial(
         prompt_id=job.prompt.id,
         trial=job.trial,
@@ -53,15 +54,14 @@ async def perform_job(
         answer=answer,
         error=error,
         call=result.record,
+        is_refused=graded is not None and is_refusal(graded),
+        is_cut_off=graded is not None and graded.finish is FinishReason.LENGTH,
         finished_at=now(),
         request_sha256=request_sha256(job.request.system, job.request.prompt),
     )
-    if answer is None or error is not None:
+    if graded is None:
         return trial
-    answered = replace(
-        trial, is_refused=is_refusal(answer), is_cut_off=answer.finish is FinishReason.LENGTH
-    )
-    return await grade_trial(job.prompt, answered, grader, job.request.system, now)
+    return await grade_trial(job.prompt, trial, grader, job.request.system, now)
 
 
 async def grade_trial(
