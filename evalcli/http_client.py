@@ -246,7 +246,10 @@ class HttpClient:
         error = error_in_reply(self.provider, document, redactor=self.redactor, private=private)
         if error is not None:
             raise error
-        return JsonReply(document, headers)
+        # What a server gives back of a key, as a name or in an answer, goes no further.
+        document = self.redactor.document_without_keys(document, body)
+        clean = self.redactor.without_keys
+        return JsonReply(document, {name: clean(value) for name, value in headers.items()})
 
     async def _read(self, response: httpx.Response, headers: Mapping[str, str]) -> bytes:
         """Read a body; an error's only as far as a message may stand in it."""

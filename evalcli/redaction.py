@@ -50,11 +50,30 @@ class Redactor:
         return f"{cleaned[: DETAIL_CHARACTERS - 1]}…"
 
     def without_keys(self, text: str) -> str:
-        """Take whole keys out of a name or an id, which otherwise stays as it came."""
+        """Take whole keys out of a text, which otherwise stays as it came."""
         for key in self.keys:
             if len(key) >= _WHOLE_KEY:
                 text = text.replace(key, _KEY_MARK)
         return text
+
+    def document_without_keys(self, document: object, body: bytes) -> object:
+        """Take whole keys out of a JSON document, names and values, read from `body`.
+
+        It is walked through only where a key may be in it: as it is, escaped, or in UTF-16.
+        """
+        may_hide = b"\\" in body or b"\0" in body
+        if not may_hide and not any(key.encode() in body for key in self.keys):
+            return document
+        return self._walk(document)
+
+    def _walk(self, value: object) -> object:
+        if isinstance(value, str):
+            return self.without_keys(value)
+        if isinstance(value, list):
+            return [self._walk(item) for item in value]
+        if isinstance(value, dict):
+            return {self._walk(name): self._walk(item) for name, item in value.items()}
+        return value
 
 
 def _one_line(text: str) -> str:

@@ -108,9 +108,9 @@ class OpenAI:
         usage = replace(read_usage(document.get("usage")), output_tokens=0)
         return Embedding(
             vectors,
-            model=self._name(document.get("model")),
+            model=_text(document.get("model")),
             usage=usage,
-            request_id=self._name(reply.headers.get("x-request-id")),
+            request_id=_text(reply.headers.get("x-request-id")),
         )
 
     def takes_json_schema(self, model: ModelEntry | None) -> bool:
@@ -159,22 +159,17 @@ class OpenAI:
         return Answer(
             text=(content if isinstance(content, str) else _joined(content, "text")) or None,
             finish=FinishReason.REFUSAL if refusal else finish or FinishReason.OTHER,
-            finish_raw=self._name(raw),
+            finish_raw=_text(raw),
             reasoning=_text(message.get("reasoning"))
             or _text(message.get("reasoning_content"))
             or _joined(content, "thinking"),
             refusal=refusal,
             has_tool_calls=bool(message.get("tool_calls") or message.get("function_call")),
-            model=self._name(document.get("model")),
+            model=_text(document.get("model")),
             usage=read_usage(document.get("usage")),
-            request_id=self._name(reply.headers.get("x-request-id") or document.get("id")),
-            system_fingerprint=self._name(document.get("system_fingerprint")),
+            request_id=_text(reply.headers.get("x-request-id") or document.get("id")),
+            system_fingerprint=_text(document.get("system_fingerprint")),
         )
-
-    def _name(self, value: object) -> str | None:
-        """Take a name or an id, in which a server may give back the key it was sent."""
-        text = _text(value)
-        return None if text is None else self._http.redactor.without_keys(text)
 
 
 def _request_body(request: ChatRequest, limit_field: str) -> dict[str, object]:

@@ -67,6 +67,23 @@ async def ask(client: HttpClient, document: object = None, private: str = "") ->
         await client.aclose()
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("is_escaped", [False, True])
+async def test_key_that_a_server_gives_back_goes_no_further(
+    provider_server: ScriptedServer, encoding: str, is_escaped: bool
+) -> None:
+    document = {"model": f"m/{KEY}", KEY: [{"text": f"it is {KEY}.", "n": 1}]}
+    body = json.dumps(document)
+    if is_escaped:
+        body = body.replace(KEY, "".join(f"\\u{ord(char):04x}" for char in KEY))
+    provider_server.reply(raw=body.encode(encoding), headers={"x-request-id": f"r-{KEY}"})
+
+    reply = await ask(make_client(provider_server.url))
+
+    assert reply.document == {"model": "m/[key]", "[key]": [{"text": "it is [key].", "n": 1}]}
+    assert reply.headers["x-request-id"] == "r-[key]"
+
+
 async def fail(client: HttpClient, document: object = None, private: str = "") -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         await ask(client, document, private)
