@@ -10,6 +10,7 @@ from types import FrameType
 from evalcli import __version__
 
 _INTERRUPTED = 130  # errors.ExitStatus, which is not loaded that early
+_BUG = 70
 
 
 def main() -> None:
@@ -27,6 +28,10 @@ def main() -> None:
         run_command_line()
     except KeyboardInterrupt:  # while modules are loaded; later the error boundary has it
         sys.exit(_INTERRUPTED)
+    except Exception as exc:  # noqa: BLE001 - Python would end with 1, which is a gate's no
+        sys.stderr.write(f"error: evalcli cannot start: {type(exc).__name__}: {exc}\n")
+        sys.stderr.write("install it again, with all that it needs\n")
+        sys.exit(_BUG)
     finally:
         # The status is decided; a signal that comes while Python shuts down is too late for it.
         for number in (signal.SIGINT, signal.SIGTERM):

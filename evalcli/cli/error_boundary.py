@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -30,8 +31,8 @@ class ErrorBoundary(LazyGroup):
         """Run the command line and end the process; the words themselves may be wrong."""
         words = sys.argv[1:] if args is None else list(args)
         is_json = _wants_json(words)
-        console.spell_out_signs()
         try:
+            console.spell_out_signs()
             return super().main(words, *others, **named)
         except SystemExit as end:
             if isinstance(end.__context__, BrokenPipeError):
@@ -92,8 +93,7 @@ def _show_in_json(error: EvalcliError) -> None:
 
 def _wants_json(words: Sequence[str]) -> bool:
     """Whether JSON was asked for, by words that may be too wrong to be parsed."""
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    return "--format=json" in words or ("--format", "json") in pairs
+    return "--format=json" in words or ("--format", "json") in pairwise(words)
 
 
 def _is_from_writing(exc: OSError) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 from evalcli import __version__
 from tests.support.workspace import CliWorkspace
@@ -15,6 +17,26 @@ def test_mistyped_group_is_wrong_usage_and_the_near_one_is_named(
     result = cli_workspace.run("evl")
     assert result.exit == 2
     assert "Did you mean 'eval'?" in result.output
+
+
+def test_no_words_at_all_show_what_there_is(cli_workspace: CliWorkspace) -> None:
+    result = cli_workspace.run()
+    assert result.exit == 2
+    assert "Run golden sets" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_package_that_is_broken_is_no_gate_that_said_no(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise ImportError('half of it is missing')")
+    done = subprocess.run(
+        [sys.executable, "-m", "evalcli", "sets", "list"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 70
+    assert done.stderr.startswith("error: evalcli cannot start: ImportError: half of it is missing")
+    assert "Traceback" not in done.stderr
 
 
 def test_group_without_a_command_says_what_there_is(cli_workspace: CliWorkspace) -> None:
