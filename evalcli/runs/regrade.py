@@ -79,7 +79,7 @@ async def regrade_baseline(
 
     Raises:
         UsageError: the history keeps no texts of those answers.
-        DecisionError: a decision failed; the baseline is as it was.
+        DecisionError: a decision failed, or the judge changed; the baseline is as it was.
     """
     history = setting.history
     baseline = _find_baseline(run, history)
@@ -90,8 +90,10 @@ async def regrade_baseline(
     for prompt_id, record in baseline.prompts.items():
         if asked.get(prompt_id) == record.fingerprints.asked:
             by_run.setdefault(record.run_id, []).append(prompt_id)
+    if not by_run:
+        return  # Every prompt was changed or removed, which the comparison names.
     records: dict[str, BaselinePrompt] = {}
-    graders: set[str] = set()
+    yardsticks: dict[str, None] = {}
     new_ids: dict[str, str] = {}
     for run_id, prompt_ids in by_run.items():
         source = history.find_run(run_id)
@@ -103,18 +105,12 @@ async def regrade_baseline(
                 f"failed (run {outcome.run.run_id}); it stays as it was, and nothing was asked",
                 advice="try again when the judge answers",
             )
-        graders.add(outcome.run.grader)
+        yardsticks.update(dict.fromkeys(outcome.summary.yardsticks))
         new_ids[run_id] = outcome.run.run_id
         records.update(_records_of(outcome))
-    if len(graders) != 1:
-        raise DecisionError(
-            DecisionCode.FAILED,
-            f"the judge changed while the baseline was graded again: {', '.join(sorted(graders))}",
-            advice="name a pinned model version for the judge",
-        )
     regraded = replace(
         baseline,
-        grader=graders.pop(),
+        grader=_only_yardstick(tuple(yardsticks), grader.kind),
         prompts={**baseline.prompts, **records},
         run_id=new_ids.get(baseline.run_id, baseline.run_id),
         set_at=setting.now(),
@@ -123,6 +119,22 @@ async def regrade_baseline(
         baseline_id=None,
     )
     history.save_baseline(regraded, expected_id=..., how=BaselineMove.ACCEPTED)
+
+
+def _only_yardstick(yardsticks: Sequence[str], kind: str) -> str:
+    """Give the one yardstick of all gradings; the kind of grader where nothing needed one.
+
+    Raises:
+        DecisionError: there is more than one.
+    """
+    if len(yardsticks) > 1:
+        raise DecisionError(
+            DecisionCode.FAILED,
+            "the judge changed while the baseline was graded again: "
+            f"{', '.join(yardsticks)}; it stays as it was, and nothing was asked",
+            advice="name a pinned model version for the judge",
+        )
+    return yardsticks[0] if yardsticks else kind
 
 
 def _records_of(outcome: RunOutcome) -> dict[str, BaselinePrompt]:

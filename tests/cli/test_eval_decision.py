@@ -185,6 +185,43 @@ def test_failed_regrading_leaves_the_baseline_and_asks_nothing(
     assert workspace.run("baseline", "export", "two.smoke").stdout == before
 
 
+def test_judge_that_changes_while_it_regrades_leaves_the_baseline(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 4)
+    workspace.run(*RUN)
+    before = workspace.run("baseline", "export", "two.smoke").stdout
+    chats = len(workspace.server.requests)
+    judge_says(judge, "answer-a", 4, model="judge-a-2")
+    judge_says(judge, "answer-b", 4, model="judge-a-3")
+
+    result = workspace.run(*RUN, GATE, "--regrade-baseline")
+
+    assert result.exit == 3
+    assert "decision:judge:judge-a-2:v1" in result.stderr
+    assert "decision:judge:judge-a-3:v1" in result.stderr
+    assert len(workspace.server.requests) == chats
+    assert workspace.run("baseline", "export", "two.smoke").stdout == before
+
+
+@pytest.mark.parametrize("grader", ["decision", "deterministic"])
+def test_regrading_where_every_prompt_was_changed_compares_nothing(
+    workspace: CliWorkspace, judge: ScriptedServer, grader: str
+) -> None:
+    judge_says(judge, "answer-a", 4, repeat=True)
+    judge_says(judge, "answer-b", 4, repeat=True)
+    words = ("eval", "run", "two.smoke", "--grader", grader, GATE)
+    assert workspace.run(*words).exit == 0
+    other = SET.replace("Answer with", "Again. Answer with").replace("contains: a", "contains: an")
+    workspace.write("sets/two.yaml", other)
+
+    result = workspace.run(*words, "--regrade-baseline")
+
+    assert result.exit == 1, result.output
+    assert workspace.last_run()["comparison"]["state"] == "mismatch"
+
+
 def test_changed_assertions_are_comparable_after_regrading(workspace: CliWorkspace) -> None:
     words = ("eval", "run", "two.smoke", GATE)
     assert workspace.run(*words).exit == 0
