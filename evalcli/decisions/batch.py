@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 from pathlib import Path
 
 from evalcli.comparison.fingerprint import profile_fingerprint
 from evalcli.decisions.ad_hoc import AD_HOC
 from evalcli.decisions.batch_input import CheckedInput, check_input, read_subjects
 from evalcli.decisions.batch_output import BatchOutput, Line, open_output
+from evalcli.decisions.batch_tally import Tally
 from evalcli.decisions.deciding import DecisionSetting
 from evalcli.decisions.profile_memory import remember_profile
-from evalcli.decisions.requirements import Requirement, read_requirements
+from evalcli.decisions.requirements import read_requirements
 from evalcli.decisions.service import DecisionService
 from evalcli.declarations.profile import Profile
 from evalcli.declarations.prompt_set import DataClass
@@ -24,7 +24,6 @@ from evalcli.errors import InterruptedRunError, UsageError
 from evalcli.records import (
     BatchOutcome,
     BatchProgress,
-    DecisionAnswer,
     DecisionAvailability,
     DecisionOutcome,
     DecisionRequest,
@@ -55,46 +54,6 @@ class BatchOrder:
     concurrency: int | None = None
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Counts lines as they are written, and those that were there before alike."""
-
-    requirements: Sequence[Requirement]
-    total: int
-    done: int = 0
-    below: int = 0
-    failed: Counter[str] = field(default_factory=Counter)
-    sums: dict[str, Decimal | None] = field(
-        default_factory=lambda: dict.fromkeys(
-            ("input_tokens", "output_tokens", "cost_usd"), Decimal(0)
-        )
-    )
-
-    def add(self, line: Line) -> None:
-        """Count a line.
-
-        Raises:
-            ValueError, KeyError, TypeError, AttributeError: it is no line of a batch.
-        """
-        if self.done >= self.total:
-            raise ValueError("more lines than subjects")
-        error = line.get("error")
-        if isinstance(error, Mapping):
-            self.failed[str(error["code"])] += 1
-        else:
-            answers = _read_answers(line["answers"])
-            self.below += not all(one.judge(answers).is_met for one in self.requirements)
-            for name, before in self.sums.items():
-                value = line[name]
-                is_known = before is not None and isinstance(value, int | str)
-                self.sums[name] = before + Decimal(value) if is_known else None  # type: ignore[operator, arg-type]  # checked in the line above
-        self.done += 1
-
-    def progress(self) -> BatchProgress:
-        """Say how far the batch is."""
-        return BatchProgress(self.done, self.total, self.failed.total())
-
-
 async def decide_batch(
     order: BatchOrder,
     setting: DecisionSetting,
@@ -112,7 +71,7 @@ async def decide_batch(
     async with setting.open_pipeline() as pipeline:
         service = setting.make_service(pipeline, order.profile)
         available = service.assert_available(order.profile, order.configuration, order.data_class)
-        tally = _Tally(read_requirements(order.require, available.profile), total=0)
+        tally = Tally(read_requirements(order.require, available.profile), total=0)
         checked = await check_input(order.source, available.profile)
         tally.total = checked.lines
         with open_output(order.output, _identity(available, checked), keep=tally.add) as output:
@@ -133,7 +92,7 @@ class _Batch:
         service: DecisionService,
         available: DecisionAvailability,
         output: BatchOutput,
-        tally: _Tally,
+        tally: Tally,
         listener: Callable[[BatchProgress], None] | None,
     ) -> None:
         self._order = order
@@ -229,22 +188,20 @@ def _line_of(outcome: DecisionOutcome) -> Line:
     return {"error": {"code": outcome.error.code.value}}
 
 
-def _read_answers(value: object) -> Mapping[str, DecisionAnswer]:
-    if not isinstance(value, Mapping):
-        raise TypeError("answers are no object")
-    return {
-        key: DecisionAnswer(value=answer["value"], choice=answer["choice"])
-        for key, answer in value.items()
-    }
-
-
 def _check_order(order: BatchOrder) -> None:
     if order.concurrency is not None and order.concurrency < 1:
         raise UsageError("--concurrency must be 1 or more", advice="leave it out for the default")
-    if order.output.exists() and order.source.exists() and order.output.samefile(order.source):
+    if _is_same_file(order.output, order.source):
         raise UsageError(
             "--output is the file that --batch reads", advice="name another file for the results"
         )
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # One is not there, or is no path: whoever opens it says so.
+        return False
 
 
 def _identity(available: DecisionAvailability, checked: CheckedInput) -> dict[str, object]:
@@ -267,7 +224,7 @@ def _remember(profile: Profile, setting: DecisionSetting) -> None:
 
 
 def _outcome(
-    order: BatchOrder, available: DecisionAvailability, tally: _Tally, before: int
+    order: BatchOrder, available: DecisionAvailability, tally: Tally, before: int
 ) -> BatchOutcome:
     def tokens(name: str) -> int | None:
         value = tally.sums[name]

@@ -94,6 +94,9 @@ def _changed(checked: CheckedInput) -> UsageError:
 
 def _open(path: Path) -> BinaryIO:
     try:
+        # A pipe has no second reading, and to open one could wait for ever.
+        if path.exists() and not path.is_file():
+            raise UsageError(f"--batch {path} is no file", advice="name a file; it is read twice")
         return path.open("rb")
     except (OSError, ValueError) as exc:
         cause = exc.strerror if isinstance(exc, OSError) else exc

@@ -69,10 +69,14 @@ def open_output(
 
     Raises:
         UsageError: the file was made from something else, was changed by hand, cannot be written,
-            or another process writes it.
+            is none (a folder, a pipe, a device), or another process writes it.
     """
     with ExitStack() as stack:
         try:
+            if path.exists() and not path.is_file():
+                raise UsageError(
+                    f"--output {path} is no file", advice="name a file; a batch goes on with it"
+                )
             lock = hold_lock(path.with_name(f"{path.name}.lock"), wait_s=_LOCK_WAIT_S)
             stack.enter_context(lock)
             batch = _check_identity(path, identity)
@@ -105,7 +109,7 @@ def _check_identity(path: Path, identity: Mapping[str, object]) -> str:
     try:
         stored = json.loads(state.read_bytes())
         batch = stored["batch"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError) as exc:
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError) as exc:
         raise UsageError(
             f"--output {path} exists, and nothing beside it says that it is the output of a batch",
             advice="name another file, or take this one away",
@@ -129,7 +133,7 @@ def _read_complete(path: Path, keep: Callable[[Line], None]) -> int:
             try:
                 line = json.loads(raw)
                 keep(line)
-            except (ValueError, KeyError, TypeError, AttributeError) as exc:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
                 raise UsageError(
                     f"--output {path}: line {number} is no line of this batch",
                     advice="take the file away, or take the lines from there on out",

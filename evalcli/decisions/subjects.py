@@ -35,7 +35,10 @@ def read_subject(raw: bytes) -> Subject:
     except UnicodeDecodeError as exc:
         raise SubjectFaultError((f"is no UTF-8 text (byte {exc.start + 1})",)) from exc
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        # No number has a place in a subject, and `int` refuses those of thousands of digits.
+        value = json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=float
+        )
     except json.JSONDecodeError as exc:
         place = f"column {exc.colno}" if exc.lineno == 1 else f"line {exc.lineno}"
         raise SubjectFaultError((f"is no JSON: {exc.msg} ({place})",)) from exc

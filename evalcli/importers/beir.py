@@ -92,7 +92,7 @@ def _read_rows(path: Path, faults: list[Fault]) -> Iterator[_Row]:
                 except UnicodeDecodeError:
                     faults.append(_fault(path, number, "is not UTF-8"))
                     continue
-                except (json.JSONDecodeError, RecursionError) as exc:
+                except (ValueError, RecursionError) as exc:  # also a number of thousands of digits
                     faults.append(_fault(path, number, f"is no JSON: {exc}"))
                     continue
                 if isinstance(row, dict):

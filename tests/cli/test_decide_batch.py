@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import threading
@@ -348,3 +349,76 @@ def test_foreign_file_is_never_overwritten(steady_workspace: CliWorkspace, is_kn
 
     assert result.exit == 2
     assert (steady_workspace.folder / "out.jsonl").read_text(encoding="utf-8") == "my notes\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[" * 100_000,
+        '{"answers": {}, "input_tokens": 1, "output_tokens": 1, "cost_usd": "free"}',
+    ],
+    ids=["depth", "cost"],
+)
+def test_line_that_was_edited_is_named(steady_workspace: CliWorkspace, line: str) -> None:
+    write_subjects(steady_workspace, 3)
+    steady_workspace.run(*BATCH)
+    path = steady_workspace.folder / "out.jsonl"
+    first, *_ = path.read_text(encoding="utf-8").splitlines()
+    path.write_text(f"{first}\n{line}\n", encoding="utf-8")
+
+    result = steady_workspace.run(*BATCH)
+
+    assert result.exit == 2, result.output
+    assert "out.jsonl: line 2 is no line of this batch" in result.stderr
+
+
+def test_what_stands_beside_an_output_may_be_anything(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 1)
+    steady_workspace.write("out.jsonl", "{}\n")
+    steady_workspace.write("out.jsonl.batch.json", "[" * 100_000)
+
+    result = steady_workspace.run(*BATCH)
+
+    assert result.exit == 2, result.output
+    assert "nothing beside it says" in result.stderr
+
+
+# --- what is no file ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["--batch", "--output"])
+def test_pipe_is_refused_and_not_waited_for(
+    steady_workspace: CliWorkspace, steady: SystemOneServer, option: str
+) -> None:
+    write_subjects(steady_workspace, 1)
+    os.mkfifo(steady_workspace.folder / "pipe")
+    words = list(BATCH)
+    words[words.index(option) + 1] = "pipe"
+
+    with steady_workspace.start(*words) as process:
+        _, stderr = process.communicate(timeout=60)
+
+    assert (process.returncode, steady.bodies) == (2, [])
+    assert f"{option} pipe is no file" in stderr
+
+
+@pytest.mark.parametrize("output", ["", ".", "folder", "/dev/null"])
+def test_output_that_is_no_file_is_refused(
+    steady_workspace: CliWorkspace, steady: SystemOneServer, output: str
+) -> None:
+    write_subjects(steady_workspace, 1)
+    (steady_workspace.folder / "folder").mkdir()
+
+    result = steady_workspace.run(*BATCH[:-1], output)
+
+    assert (result.exit, steady.bodies) == (2, [])
+    assert "is no file" in result.stderr
+
+
+def test_name_that_is_too_long_is_refused(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 1)
+
+    result = steady_workspace.run(*BATCH[:-1], "x" * 300)
+
+    assert result.exit == 2, result.output
+    assert "cannot be written: File name too long" in result.stderr

@@ -41,8 +41,9 @@ async def test_line_that_is_too_long_is_one_fault(tmp_path: Path) -> None:
         (b"\xff\n", "is no UTF-8 text"),
         (b'{"task": NaN}\n', "has NaN"),
         (b"[" * 100_000 + b"\n", "nested too deeply"),
+        (b'{"task": ' + b"1" * 5_000 + b"}\n", "task is no text"),
     ],
-    ids=["encoding", "nan", "depth"],
+    ids=["encoding", "nan", "depth", "long-number"],
 )
 async def test_hostile_line_is_a_fault(tmp_path: Path, raw: bytes, said: str) -> None:
     path = tmp_path / "in.jsonl"

@@ -47,6 +47,15 @@ def faults_of(folder: Path) -> list[str]:
 # --- BEIR ---
 
 
+def test_a_number_of_thousands_of_digits_is_a_fault_of_its_line(tmp_path: Path) -> None:
+    root = write_beir(tmp_path)
+    queries = root / "queries.jsonl"
+    text = queries.read_text(encoding="utf-8")
+    queries.write_text(text + '{"_id": ' + "1" * 5_000 + "}\n", encoding="utf-8")
+
+    assert any("queries.jsonl:4:1" in fault for fault in faults_of(root))
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_questions_with_labels_are_taken(tmp_path: Path, suffix: str) -> None:
     imported = import_beir(write_beir(tmp_path, suffix=suffix), language="english")
