@@ -16,7 +16,14 @@ from evalcli.declarations.profile import Profile
 from evalcli.declarations.prompt_set import DataClass
 from evalcli.errors import UsageError
 from evalcli.loading.catalog import Catalog, LoadedWorkspace
-from evalcli.records import BatchOutcome, BatchProgress, DecisionRequest, JudgedDecision, Subject
+from evalcli.records import (
+    BatchOutcome,
+    BatchProgress,
+    CallRetried,
+    DecisionRequest,
+    JudgedDecision,
+    Subject,
+)
 
 
 def decide(
@@ -28,11 +35,13 @@ def decide(
     require: Sequence[str] = (),
     is_stored: bool = True,
     workspace: Path | None = None,
+    on_retry: Callable[[CallRetried], None] | None = None,
 ) -> JudgedDecision:
     """Ask a profile's questions about a subject, verify the answers, and keep them.
 
     `profile` is an identifier, or a profile that is declared nowhere. `require` holds thresholds
-    such as `supported>=0.8`; whether they hold is in the result, and raises nothing.
+    such as `supported>=0.8`; whether they hold is in the result, and raises nothing. `on_retry` is
+    told of every failed try that another one follows.
 
     Raises:
         DecisionError: there is no decision; `code` says why, and the cause is chained.
@@ -41,7 +50,7 @@ def decide(
     """
     request = DecisionRequest(profile, subject, configuration, _read_data_class(data_class))
     loaded = open_workspace(workspace)
-    with _decision_setting(loaded, is_stored=is_stored) as setting:
+    with _decision_setting(loaded, is_stored=is_stored, on_retry=on_retry) as setting:
         return run_async(decide_once(request, setting, require=require))
 
 
@@ -57,11 +66,13 @@ def decide_batch(
     is_stored: bool = True,
     workspace: Path | None = None,
     listener: Callable[[BatchProgress], None] | None = None,
+    on_retry: Callable[[CallRetried], None] | None = None,
 ) -> BatchOutcome:
     """Decide about every subject of a JSONL file, and write one result a line, in order.
 
     The whole file is checked first. Where `output` has lines of the same batch already, it goes on
-    after them. A line that failed is `{"error": {"code": ...}}`.
+    after them. A line that failed is `{"error": {"code": ...}}`. `listener` is told how far it is,
+    `on_retry` of every failed try that another one follows.
 
     Raises:
         DeclarationError: lines of `source` cannot be used; nothing was sent.
@@ -72,7 +83,7 @@ def decide_batch(
         profile, source, output, configuration, _read_data_class(data_class), require, concurrency
     )
     loaded = open_workspace(workspace)
-    with _decision_setting(loaded, is_stored=is_stored) as setting:
+    with _decision_setting(loaded, is_stored=is_stored, on_retry=on_retry) as setting:
         return run_async(perform_batch(order, setting, listener=listener))
 
 
@@ -86,7 +97,12 @@ def _read_data_class(name: str | DataClass | None) -> DataClass | None:
 
 
 @contextmanager
-def _decision_setting(loaded: LoadedWorkspace, *, is_stored: bool) -> Iterator[DecisionSetting]:
+def _decision_setting(
+    loaded: LoadedWorkspace,
+    *,
+    is_stored: bool,
+    on_retry: Callable[[CallRetried], None] | None,
+) -> Iterator[DecisionSetting]:
     path = workspace_root(loaded) / loaded.file.history.path
     # What is not stored makes no history; one that is there still knows the profile's versions.
     has_history = is_stored or path.exists()
@@ -99,4 +115,5 @@ def _decision_setting(loaded: LoadedWorkspace, *, is_stored: bool) -> Iterator[D
             now=utc_now,
             history=history,
             is_stored=is_stored,
+            on_retry=on_retry,
         )

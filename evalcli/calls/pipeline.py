@@ -171,6 +171,10 @@ class Pipeline:
         lane = self._lanes.get(provider)
         return (lane.redactor if lane is not None else Redactor()).clean(said, private)
 
+    def tell_of_fallback(self, record: CallRecord, error: ProviderError) -> None:
+        """Tell `on_retry` of a provider that failed, before its fallback is asked."""
+        self._clockwork.tell(record.provider, error, record.tries, 0.0)
+
     # --- calls ----------------------------------------------------------------------------------
 
     async def ask_chat(
@@ -290,7 +294,7 @@ class Pipeline:
         for fallback in target.fallbacks:
             if tried.error is None or failure_kind(tried.error) is not FailureKind.FAILED:
                 break
-            self._clockwork.tell(leg.provider, tried.error, tried.record.tries, 0.0)
+            self.tell_of_fallback(tried.record, tried.error)
             before, leg = tried, fallback
             record = replace(
                 record, provider=leg.provider, requested_model=leg.model_id, is_fallback=True

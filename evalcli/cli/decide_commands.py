@@ -138,6 +138,7 @@ def decide_command(
     """Ask typed questions about a subject, and verify the answers."""
     from evalcli.api import decisions
     from evalcli.cli.decide_progress import BatchBar
+    from evalcli.cli.progress import retry_teller
 
     state = state_of(ctx)
     ad_hoc = _read_questions(profile, yes_no, choice, option, score, level)
@@ -155,6 +156,7 @@ def decide_command(
                 is_stored=not no_store,
                 workspace=state.workspace,
                 listener=bar,
+                on_retry=retry_teller(state.verbosity),
             )
         _end_with_batch(outcome, state)
     decision = decisions.decide(
@@ -165,6 +167,7 @@ def decide_command(
         require=require or (),
         is_stored=not no_store,
         workspace=state.workspace,
+        on_retry=retry_teller(state.verbosity),
     )
     _end_with_decision(decision, state, is_ad_hoc=ad_hoc is not None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -175,6 +175,11 @@ def _outcome_words(trial: Trial) -> list[str]:
         rank = trial.grade.question.first_hit
         return ["hit" if trial.grade.passed else "MISS" if rank is None else f"rank {rank}"]
     return ["pass" if trial.grade.passed else "FAIL", score(trial.grade.score, digits=2)]
+
+
+def retry_teller(verbosity: int) -> Callable[[CallRetried], None] | None:
+    """Make what writes each retry as a line; None where nobody asked for them with `-v`."""
+    return (lambda event: console.err(retry_line(event))) if verbosity > 0 else None
 
 
 def retry_line(event: CallRetried) -> str:

@@ -69,8 +69,9 @@ class Asker:
         first, *rest = plan.segments
         asked = await self._ask_segment(first, plan, request)
         for segment in rest:
-            if not asked.has_failed:
+            if asked.error is None or not asked.has_failed:
                 break
+            self._pipeline.tell_of_fallback(asked.record, asked.error)
             asked = _after(asked, await self._ask_segment(segment, plan, request))
         return asked
 

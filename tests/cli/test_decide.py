@@ -19,7 +19,7 @@ from tests.support.decide import (
     stored_decisions,
     write_profile,
 )
-from tests.support.decisions import SYSTEM_ONE_ANSWERS, system_one_reply
+from tests.support.decisions import LABELS, SYSTEM_ONE_ANSWERS, system_one_reply
 from tests.support.server import ScriptedServer
 from tests.support.workspace import CliWorkspace
 
@@ -232,6 +232,35 @@ def test_outage_is_a_failure_and_is_kept(workspace: CliWorkspace, judge: Scripte
     assert "FAILED" in result.stderr
     (row,) = stored_decisions(workspace)
     assert (row["error_code"], row["answers"], row["tries"]) == ("FAILED", None, 1)
+
+
+def test_retry_is_a_line_on_request(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    workspace.configure('"tries": 1', '"tries": 2, "delay_s": 0')
+    said = []
+    for words in ((), ("-v",)):
+        judge.reply(status=503, body={"detail": "overloaded"})
+        judge.reply(body=system_one_reply())
+        said.append(workspace.run(*DECIDE, *words))
+
+    quiet, verbose = said
+    assert [quiet.exit, verbose.exit] == [0, 0]
+    assert quiet.stderr == ""
+    assert verbose.stderr.startswith('judge said 503 "overloaded"; try 2 in ')
+    assert verbose.stderr.count("\n") == 1
+
+
+def test_fallback_that_answers_in_another_way_is_told_of(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    workspace.configure("{model: jev-1.14.0}", "{model: jev-1.14.0, fallback: [bot]}")
+    judge.reply(status=503, body={"detail": "overloaded"})
+    workspace.server.reply(text=LABELS)
+
+    result = workspace.run(*DECIDE, "-v")
+
+    assert result.exit == 0, result.output
+    assert 'judge said 503 "overloaded"' in result.stderr
+    assert "served by a fallback" in result.stdout
 
 
 # --- thresholds of the caller ---------------------------------------------------------------------

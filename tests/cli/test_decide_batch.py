@@ -18,6 +18,7 @@ from tests.support.decide import PROFILE, add_judge, stored_decisions, write_pro
 from tests.support.decisions import system_one_reply
 from tests.support.server import ScriptedServer
 from tests.support.system_one import SystemOneServer
+from tests.support.terminal_process import TerminalProcess
 from tests.support.workspace import CliWorkspace
 
 _SCHEMA = json.loads(
@@ -422,3 +423,56 @@ def test_name_that_is_too_long_is_refused(steady_workspace: CliWorkspace) -> Non
 
     assert result.exit == 2, result.output
     assert "cannot be written: File name too long" in result.stderr
+
+
+# --- while it runs --------------------------------------------------------------------------------
+
+
+def test_terminal_shows_how_far_it_is_and_keeps_nothing_of_it(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    workspace.configure('"tries": 1', '"tries": 2, "delay_s": 0')
+    ask_one_question(workspace)
+    write_subjects(workspace, 3)
+    go_on = threading.Event()
+    judge.reply(to="answer 1.", status=503, body={"detail": "over\x1b[2Jloaded"})
+    says(judge, "1", 0.1)
+    judge.reply(to="answer 2.", status=422, body={"detail": "no"})
+    judge.reply(
+        to="answer 3.",
+        body=system_one_reply({"supported": {"type": "noul", "noul": 0.3}}),
+        until=go_on,
+    )
+
+    environ = {**os.environ, **workspace.environ}
+    with TerminalProcess((*BATCH, "-v"), workspace.folder, environ) as process:
+        live = process.read_until("decisions", "2/3", "1 failed")
+        go_on.set()
+        status, text = process.read_to_end()
+
+    assert status == 3
+    (retry,) = [line for line in live.splitlines() if "try 2 in" in line]
+    assert 'judge said 503 "over [2Jloaded"; try 2 in ' in retry
+    before, erased, after = text.rpartition("\x1b[2K")
+    assert erased
+    assert "3 lines in out.jsonl" in after
+    assert "decisions" not in after
+    assert "\x1b[2J" not in before
+
+
+def test_pipe_gets_no_bar_and_retries_on_request_only(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    workspace.configure('"tries": 1', '"tries": 2, "delay_s": 0')
+    ask_one_question(workspace)
+    write_subjects(workspace, 1)
+    said: list[str] = []
+    for words in ((), ("-v",)):
+        judge.reply(status=503, body={"detail": "overloaded"})
+        says(judge, "1", 0.1)
+        said.append(workspace.run(*BATCH[:-1], f"out{len(said)}.jsonl", *words).stderr)
+
+    quiet, verbose = said
+    assert quiet == ""
+    assert verbose.startswith('judge said 503 "overloaded"; try 2 in ')
+    assert verbose.count("\n") == 1
