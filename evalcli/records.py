@@ -620,7 +620,8 @@ class Treatment:
 
     `settings` holds further settings as text by name (temperature, seed, ...). `system` is the
     configuration's system prompt, None where there is none or where texts are not kept;
-    `system_fingerprint` tells changes apart in both cases.
+    `system_fingerprint` tells changes apart in both cases. `provider_type` is what the provider's
+    entry says of its `type`; it is shown, and is no treatment of its own.
     """
 
     provider: str | None = None
@@ -630,6 +631,17 @@ class Treatment:
     system_fingerprint: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     trials: int = 1
+    provider_type: str | None = None
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether the model ran within evalcli itself, so that nothing was sent anywhere."""
+        return self.provider_type == "local"
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether answers were replayed and no model was asked."""
+        return self.provider_type == "replay"
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,9 @@ def run_command(
     grader: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Who grades. (default: deterministic)", rich_help_panel=ASK
+            metavar="NAME",
+            help="Who grades: deterministic or decision. (default: deterministic)",
+            rich_help_panel=ASK,
         ),
     ] = None,
     grader_configuration: GraderConfigurationOption = None,
@@ -172,7 +174,11 @@ def regrade_command(
     ],
     grader: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who grades. (default: the run's)", rich_help_panel=ASK),
+        typer.Option(
+            metavar="NAME",
+            help="Who grades: deterministic or decision. (default: the run's)",
+            rich_help_panel=ASK,
+        ),
     ] = None,
     grader_configuration: GraderConfigurationOption = None,
     fail_on_regression: FailOnRegressionOption = False,

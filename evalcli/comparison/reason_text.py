@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
-from evalcli.comparison.rate_text import format_count, format_names
-from evalcli.records import Baseline, ChangedPrompt, Run, Summary
+from evalcli.comparison.rate_text import format_count, format_names, rate_words
+from evalcli.records import Baseline, BaselinePrompt, ChangedPrompt, Run, Summary
 
 CORPUS = "corpus"
 """The setting of a run of questions that names the revision of its corpus."""
@@ -29,6 +30,35 @@ def name_baseline(baseline: Baseline) -> str:
     if baseline.source in ("history", "previous", baseline.run_id):
         return f"the baseline {baseline.run_id}"
     return f"the baseline {baseline.source}"
+
+
+def describe_regrading(before: Baseline, records: Mapping[str, BaselinePrompt]) -> str:
+    """Say what grading a baseline's answers again made of it, for a person who reads no more.
+
+    `records` holds at least one prompt, each of which the baseline has.
+    """
+    pairs = [(before.prompts[name], after) for name, after in records.items()]
+    count = len(pairs)
+    share_words, score_words = rate_words(before.kind)
+    shares = share_words.format_values(
+        sum((old.pass_share for old, _ in pairs), Fraction(0)) / count,
+        sum((new.pass_share for _, new in pairs), Fraction(0)) / count,
+    )
+    scores = score_words.format_values(
+        sum((old.score for old, _ in pairs), Fraction(0)) / count,
+        sum((new.score for _, new in pairs), Fraction(0)) / count,
+    )
+    runs = format_names(list(dict.fromkeys(record.run_id for record in records.values())))
+    said = [
+        f"The baseline {before.run_id} was graded again ({runs}), and that is the baseline now: "
+        f"{share_words.name} {' → '.join(shares)}, {score_words.name} {' → '.join(scores)} over "
+        f"{format_count(count, 'prompt')}"
+    ]
+    lower = [new.prompt_id for old, new in pairs if new.pass_share < old.pass_share]
+    higher = [new.prompt_id for old, new in pairs if new.pass_share > old.pass_share]
+    said += [f"lower now: {format_names(lower)}"] if lower else []
+    said += [f"higher now: {format_names(higher)}"] if higher else []
+    return f"{'; '.join(said)}."
 
 
 def describe_gaps(run: Run, summary: Summary) -> str:

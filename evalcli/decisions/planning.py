@@ -67,7 +67,8 @@ def plan_decision(
         raise DecisionError(
             DecisionCode.NO_CONFIGURATION,
             "no configuration is named, and the one for runs is never taken for decisions",
-            advice="name one in the request, or set decision.configuration in evalcli.yaml "
+            advice="name one (--configuration, of a run --grader-configuration), or set "
+            "decision.configuration in evalcli.yaml "
             f"({known_names(workspace.configurations)})",
         )
     target = _resolve(workspace, name)

@@ -93,19 +93,24 @@ class DecisionGrader:
         return Grade(
             passed=score >= PASS_SCORE,
             score=score,
-            reason=self._reason(level),
+            reason=self._reason(level, is_passed=score >= PASS_SCORE),
             yardstick=yardstick_of(result),
             call=result.call,
         )
 
-    def _reason(self, level: Fraction) -> str:
+    def _reason(self, level: Fraction, *, is_passed: bool) -> str:
         """Say the level, or the two it lies between, in the profile's words."""
         below = level.numerator // level.denominator
-        shown = f"{float(level):.2f}".rstrip("0").rstrip(".")
+        shown = _short(level)
+        mark = "" if is_passed else f" (passes from {_short(PASS_SCORE * self._top)})"
         words = self._levels[below]
         if level != below:
             words = f"{words} / {self._levels[below + 1]}"
-        return f"level {shown} of {self._top}: {words}"
+        return f"level {shown} of {self._top}{mark}: {words}"
+
+
+def _short(level: Fraction) -> str:
+    return f"{float(level):.2f}".rstrip("0").rstrip(".")
 
 
 def task_text(prompt: str, system: str | None) -> str:

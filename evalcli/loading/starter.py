@@ -47,6 +47,9 @@ eval:
   max_pass_rate_drop: 0.1               # a drop of exactly this much is no regression
   max_mean_score_drop: 0.1
 
+decision:
+  configuration: local                  # who judges: `evalcli decide`, --grader decision
+
 history: {path: .evalcli/history.db, content: full}
 """
 

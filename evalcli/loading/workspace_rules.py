@@ -13,6 +13,7 @@ from evalcli.declarations.resolution import (
 from evalcli.declarations.scalars import Path, cite
 from evalcli.declarations.workspace import (
     ConfigurationEntry,
+    DecisionSettings,
     EvalSettings,
     ModelEntry,
     ProviderEntry,
@@ -40,6 +41,7 @@ DEFAULTS = WorkspaceFile(
     models={LOCAL_MODEL: ModelEntry(provider=LOCAL_PROVIDER, capabilities=("chat",))},
     configurations={LOCAL_CONFIGURATION: ConfigurationEntry(model=LOCAL_MODEL)},
     eval=EvalSettings(configuration=LOCAL_CONFIGURATION),
+    decision=DecisionSettings(configuration=LOCAL_CONFIGURATION),
 )
 """What serves where no workspace says otherwise: the small model on this machine."""
 
@@ -49,12 +51,14 @@ def with_defaults(workspace: WorkspaceFile) -> WorkspaceFile:
     if workspace.providers or workspace.configurations:
         return workspace
     chosen = workspace.eval.configuration or DEFAULTS.eval.configuration
+    judge = workspace.decision.configuration or DEFAULTS.decision.configuration
     return workspace.model_copy(
         update={
             "providers": DEFAULTS.providers,
             "models": {**DEFAULTS.models, **workspace.models},
             "configurations": DEFAULTS.configurations,
             "eval": workspace.eval.model_copy(update={"configuration": chosen}),
+            "decision": workspace.decision.model_copy(update={"configuration": judge}),
         }
     )
 

@@ -120,7 +120,8 @@ def _say_first(page: Page, outcome: RunOutcome) -> None:
     what = plain_text(outcome.baseline_note)
     if outcome.baseline_move is BaselineMove.SET:
         what = "This run is now the baseline."
-    where = f"{plain_text(run.set_identifier)} had no baseline on {plain_text(run.target)} yet."
+    by = ", graded by decision," if run.grader_kind == "decision" else ""
+    where = f"{plain_text(run.set_identifier)} had no baseline on {plain_text(run.target)}{by} yet."
     page.say(f"{where} {what}".rstrip(), lead=lead, style=_YELLOW)
     if comparison.other_targets:
         others = _plain_names(comparison.other_targets, _MAX_NAMED)

@@ -12,7 +12,6 @@ from fractions import Fraction
 from rich.cells import cell_len
 from rich.text import Text
 
-from evalcli.declarations.resolution import LOCAL_PROVIDER
 from evalcli.records import (
     Answer,
     PromptSummary,
@@ -187,7 +186,7 @@ def say_rows(page: Page, outcome: RunOutcome, *, show_all: bool = False) -> None
 
 def _has_costs(outcome: RunOutcome) -> bool:
     """Whether a column of costs says anything: not for unknown ones, nor on this machine."""
-    is_local = outcome.run.treatment.provider == LOCAL_PROVIDER
+    is_local = outcome.run.treatment.is_on_this_machine
     return outcome.summary.known_cost_usd is not None and not is_local
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from evalcli.declarations.resolution import LOCAL_MODEL, LOCAL_PROVIDER
+from evalcli.declarations.resolution import LOCAL_MODEL
 from evalcli.declarations.retriever import BUILTIN_RETRIEVER
 from evalcli.records import Run, RunOutcome, Summary
 from evalcli.reports.comparison_words import is_incomplete, say_comparison
@@ -46,7 +46,7 @@ def _write_run(outcome: RunOutcome, verbose: bool, told: Collection[str], page: 
             "your retrievers in evalcli.yaml."
         )
     treatment = outcome.run.treatment
-    if treatment.provider == LOCAL_PROVIDER and treatment.model == LOCAL_MODEL:
+    if treatment.is_on_this_machine and treatment.model == LOCAL_MODEL:
         page.say(
             f"{LOCAL_MODEL} is a small model for trying evalcli out; point a configuration at "
             "your own with `evalcli init`."
@@ -101,7 +101,7 @@ def say_notes(
 def target_words(run: Run) -> str:
     """Name what was asked: `support-bot (gpt-6-luna)`, and that it runs on this machine."""
     target, model = plain_text(run.target), plain_text(run.treatment.model or "")
-    is_local = run.treatment.provider == LOCAL_PROVIDER
+    is_local = run.treatment.is_on_this_machine
     facts = [model] if model and model not in target else []
     if is_local:
         facts.append("on this machine")
@@ -158,8 +158,11 @@ def say_numbers(page: Page, outcome: RunOutcome) -> None:
 
 def cost_words(run: Run, summary: Summary) -> str:
     """Write what a run cost: known, known in part, unknown, or none."""
-    if run.treatment.provider == LOCAL_PROVIDER and not summary.known_cost_usd:
-        return "none (local)"
+    if not summary.known_cost_usd:
+        if run.treatment.is_on_this_machine:
+            return "none (local)"
+        if run.treatment.is_recorded:
+            return "none (recorded)"
     if summary.cost_usd is not None:
         return money(summary.cost_usd)
     if summary.known_cost_usd is not None:

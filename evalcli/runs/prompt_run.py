@@ -71,8 +71,11 @@ async def run_prompt_set(
         prepared = prepare_run(prompt_set, options, setting, pipeline, run_id, stored)
         stack.push_async_callback(prepared.grader.grader.aclose)
         prepared.grader.remember()
+        notes: tuple[str, ...] = ()
         if options.regrade_baseline and not prepared.is_resumed:
-            await regrade_baseline(prompt_set, prepared.run, prepared.grader, options, setting)
+            notes = await regrade_baseline(
+                prompt_set, prepared.run, prepared.grader, options, setting
+            )
             run = replace(
                 prepared.run,
                 started_at=setting.now(),
@@ -89,6 +92,7 @@ async def run_prompt_set(
             branch=setting.workspace.eval.baseline_branch,
             named=prepared.named_baseline,
             is_interrupted=is_interrupted,
+            notes=notes,
         )
     if is_interrupted and outcome.run.is_interrupted:
         raise InterruptedRunError(
@@ -228,6 +232,7 @@ def _treatment(target: ResolvedConfiguration, trials: int) -> Treatment:
         system_fingerprint=system_fingerprint(target.system),
         settings={name: str(value) for name, value in settings.items() if value is not None},
         trials=trials,
+        provider_type=target.entry.type,
     )
 
 

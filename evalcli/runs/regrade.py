@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalcli.calls.pipeline import Pipeline
 from evalcli.comparison.fingerprint import asked_fingerprint
+from evalcli.comparison.reason_text import describe_regrading
 from evalcli.declarations.prompt_set import GoldenPrompt, PromptSet
 from evalcli.errors import DecisionCode, DecisionError, InterruptedRunError, UsageError
 from evalcli.history.store import History
@@ -70,12 +71,12 @@ async def regrade_stored_run(
 
 async def regrade_baseline(
     prompt_set: PromptSet, run: Run, grader: RunGrader, options: RunOptions, setting: RunSetting
-) -> None:
+) -> tuple[str, ...]:
     """Grade the answers that the current baseline rests on by the present grader.
 
-    The result becomes the baseline of the present grader's series. Prompts that were changed or
-    removed keep their record, so that the comparison still names them. `run` is the one that is
-    about to start.
+    The result becomes the baseline of the present grader's series; what came of it is given for
+    a person to read, nothing where nothing had to be graded. Prompts that were changed or removed
+    keep their record, so that the comparison still names them. `run` is about to start.
 
     Raises:
         UsageError: the history keeps no texts of those answers.
@@ -84,14 +85,14 @@ async def regrade_baseline(
     history = setting.history
     baseline = _find_baseline(run, history)
     if baseline is None or not _is_regrading_needed(baseline, prompt_set, grader):
-        return
+        return ()
     asked = {prompt.id: asked_fingerprint(prompt) for prompt in prompt_set.prompts}
     by_run: dict[str, list[str]] = {}
     for prompt_id, record in baseline.prompts.items():
         if asked.get(prompt_id) == record.fingerprints.asked:
             by_run.setdefault(record.run_id, []).append(prompt_id)
     if not by_run:
-        return  # Every prompt was changed or removed, which the comparison names.
+        return ()  # Every prompt was changed or removed, which the comparison names.
     records: dict[str, BaselinePrompt] = {}
     yardsticks: dict[str, None] = {}
     new_ids: dict[str, str] = {}
@@ -119,6 +120,7 @@ async def regrade_baseline(
         baseline_id=None,
     )
     history.save_baseline(regraded, expected_id=..., how=BaselineMove.ACCEPTED)
+    return (describe_regrading(baseline, records),)
 
 
 def _only_yardstick(yardsticks: Sequence[str], kind: str) -> str:

@@ -236,6 +236,25 @@ def test_changed_assertions_are_comparable_after_regrading(workspace: CliWorkspa
     assert workspace.last_run()["comparison"]["state"] == "comparable"
 
 
+def test_what_grading_the_baseline_again_made_of_it_is_said(workspace: CliWorkspace) -> None:
+    words = ("eval", "run", "two.smoke", GATE)
+    assert workspace.run(*words).exit == 0
+    before = workspace.last_run()["run"]["id"]
+    workspace.write("sets/two.yaml", SET.replace("contains: a", "contains: nowhere"))
+
+    regraded = workspace.run(*words, "--regrade-baseline", columns=400)
+
+    assert regraded.exit == 0
+    document = workspace.last_run()
+    again = document["baseline"]["run_id"]
+    said = (
+        f"The baseline {before} was graded again ({again}), and that is the baseline now: "
+        "pass rate 100.0 % → 0.0 %, mean score 1.000 → 0.000 over 1 prompt; lower now: a."
+    )
+    assert said in regraded.stdout
+    assert document["notes"] == [said]
+
+
 def test_regrade_stores_a_new_run_that_can_be_accepted(
     workspace: CliWorkspace, judge: ScriptedServer
 ) -> None:

@@ -161,6 +161,7 @@ def make_run(
     run_id: str = "91c2",
     target: str = "support-bot",
     provider: str = "openai",
+    provider_type: str = "openai",
     model: str = "gpt-6-luna",
     configuration: str | None = "support-bot",
     trials: int = 1,
@@ -183,7 +184,9 @@ def make_run(
         plan=make_plan(prompt_ids, fingerprints=fingerprints),
         trials=trials,
         configuration=configuration,
-        treatment=Treatment(provider=provider, model=model, trials=trials),
+        treatment=Treatment(
+            provider=provider, provider_type=provider_type, model=model, trials=trials
+        ),
         limits=limits or GateLimits(),
         evalcli_version="0.1.0",
         git=GitState(commit="a41f3c2d5e6f", branch="main", is_dirty=False),

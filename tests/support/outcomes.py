@@ -103,6 +103,7 @@ def first_run() -> RunOutcome:
         target="local",
         configuration="local",
         provider="local",
+        provider_type="local",
         model="smollm2-135m",
     )
     return make_outcome(replace(run, set_identifier="nr.smoke"), _local_trials())

@@ -99,6 +99,7 @@ def test_defaults_without_a_workspace(tmp_path: Path) -> None:
     assert loaded.root is None
     assert loaded.path is None
     assert_local(loaded.file)
+    assert loaded.file.decision.configuration == "local"
     assert loaded.file.history.path == ".evalcli/history.db"
 
 
@@ -110,6 +111,7 @@ def test_workspace_that_names_nothing_to_ask_gets_the_local_model(tmp_path: Path
     assert_local(loaded.file)
     assert str(loaded.file.eval.max_pass_rate_drop) == "0.05"
     assert list(loaded.file.models) == ["smollm2-135m", "big"]
+    assert loaded.file.decision.configuration == "local"
 
 
 @pytest.mark.parametrize(
@@ -123,6 +125,7 @@ def test_workspace_that_names_something_to_ask_gets_nothing_else(tmp_path: Path,
     loaded = load(tmp_path, text)
 
     assert "local" not in loaded.file.providers
+    assert loaded.file.decision.configuration is None
     assert "local" not in loaded.file.configurations
     assert loaded.file.eval.configuration is None
 

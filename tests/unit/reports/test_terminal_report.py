@@ -53,6 +53,20 @@ def test_run_reads_as_approved(make: Callable[[], RunOutcome], approved: Approve
     approved.check(f"run_{make.__name__}.txt", _pages(make()))
 
 
+@pytest.mark.parametrize(
+    ("provider_type", "machine", "cost"),
+    [("openai", False, "unknown"), ("local", True, "none (local)"), ("replay", False, "none (rec")],
+)
+def test_type_of_a_provider_and_not_its_name_says_that_nothing_left_this_machine(
+    provider_type: str, machine: bool, cost: str
+) -> None:
+    run = make_run(provider="local", provider_type=provider_type)
+    call = make_call(make_answer("Monday"), cost_usd=None)
+    text = render_run(make_outcome(run, [make_trial("opening-hours", call=call)])).text(120)
+    assert ("on this machine" in text) is machine
+    assert f"Cost {cost}" in " ".join(text.split())
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 @pytest.mark.parametrize("make", OUTCOMES.values(), ids=OUTCOMES.keys())
 def test_no_line_is_wider_than_the_terminal(make: Callable[[], RunOutcome], width: int) -> None:
