@@ -1111,6 +1111,7 @@ class RunListing:
     `prompts`, `measured` and `passed` count prompts. `pass_rate` and `mean_score` are None unless
     the run is complete; `state` and `verdict` while it has not ended. `status` is `running` only
     while a process is really at it; a run whose process died is `incomplete` and `is_interrupted`.
+    `is_baseline` says whether the current baseline of its set, target and grader was made of it.
     """
 
     run_id: str
@@ -1140,6 +1141,7 @@ class RunListing:
     model: str | None = None
     git: GitState = GitState()
     regraded_from: str | None = None
+    is_baseline: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ WHERE set_identifier = ? AND target = ? AND grader = ? AND baseline_id <= ?
 ORDER BY baseline_id DESC LIMIT 1
 """
 
+_CURRENT_RUN = """
+SELECT run_id FROM baselines WHERE set_identifier = ? AND target = ? AND grader = ?
+ORDER BY baseline_id DESC LIMIT 1
+"""
+
 _CURRENT_OF_KIND = """
 SELECT max(baseline_id) AS baseline_id FROM baselines
 WHERE set_identifier = ? AND target = ? AND grader_kind = ? AND baseline_id <= ?
@@ -65,6 +70,13 @@ def current_id(
     cells = (text_cell(set_identifier), text_cell(target), text_cell(grader))
     found = list(db.query(_CURRENT, (*cells, _NEWEST if as_of is None else as_of)))
     return need_integer(found[0]["baseline_id"]) if found else None
+
+
+def current_run_id(db: Database, set_identifier: str, target: str, grader: str) -> str | None:
+    """Find the run that the newest version of a series was made of."""
+    cells = (text_cell(set_identifier), text_cell(target), text_cell(grader))
+    found = list(db.query(_CURRENT_RUN, cells))
+    return need_text(found[0]["run_id"]) if found else None
 
 
 def current_ids_of_kind(

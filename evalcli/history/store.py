@@ -11,6 +11,7 @@ import secrets
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import EllipsisType, TracebackType
@@ -276,14 +277,17 @@ class History:
         """List runs, newest first."""
         with self._explained():
             rows = run_queries.list_run_rows(self._db, set_identifier, kind, limit)
-            return tuple(
+            runs = [
                 read_listing(
                     row,
                     is_alive=self._is_alive(row),
                     counts=run_queries.count_measured(self._db, row),
                 )
                 for row in rows
-            )
+            ]
+            series = {(run.set_identifier, run.target, run.grader) for run in runs}
+            current = {baseline_rows.current_run_id(self._db, *one) for one in series}
+            return tuple(replace(run, is_baseline=run.run_id in current) for run in runs)
 
     def latest_run(
         self, set_identifier: str, target: str, *, before_run_id: str | None = None

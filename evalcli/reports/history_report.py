@@ -11,7 +11,6 @@ from rich.text import Text
 
 from evalcli.records import (
     Baseline,
-    BaselineMove,
     BaselinePrompt,
     RunListing,
     RunOutcome,
@@ -87,9 +86,9 @@ def _write_run_list(runs: Sequence[RunListing], page: Page) -> None:
         if verdict in _VERDICT_STYLES:
             line.stylize(_VERDICT_STYLES[verdict], len(line) - len(cells[-1]))
         page.lines.append(line)
-    if any(_became_baseline(run) for run in runs):
+    if any(run.is_baseline for run in runs):
         page.blank()
-        page.say("* became the baseline")
+        page.say("* is the baseline of its set, target and grader")
 
 
 def _list_widths(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
@@ -101,19 +100,17 @@ def _list_widths(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
         widths[_GRADER] = 0
     if _surplus(widths, width) > 0:
         widths[_SCORE] = 0
-    for column in (_TARGET, _GRADER, _SET, len(widths) - 1):
-        surplus = max(0, _surplus(widths, width))
-        least = cell_len(RunStatus.INCOMPLETE) if column == len(widths) - 1 else _MIN_CELLS
-        widths[column] = max(min(widths[column], least), widths[column] - surplus)
+    # The widest gives first, so that no name is cut beyond recognition beside one that is whole.
+    least = {_SET: _MIN_CELLS, _TARGET: _MIN_CELLS, _GRADER: _MIN_CELLS}
+    least[len(widths) - 1] = cell_len(RunStatus.INCOMPLETE)
+    for _ in range(max(0, _surplus(widths, width))):
+        widest = max(least, key=lambda column: widths[column] - least[column])
+        widths[widest] -= 1 if widths[widest] > least[widest] else 0
     return widths
 
 
 def _surplus(widths: Sequence[int], width: int) -> int:
     return sum(column + 2 for column in widths if column) - 2 - width
-
-
-def _became_baseline(run: RunListing) -> bool:
-    return run.baseline_move in (BaselineMove.SET, BaselineMove.REPLACED)
 
 
 def _list_cells(run: RunListing, *, is_mixed: bool) -> list[str]:
@@ -127,7 +124,7 @@ def _list_cells(run: RunListing, *, is_mixed: bool) -> list[str]:
     if is_mixed and run.kind == "questions" and run.pass_rate is not None:
         rates = [f"{rates[0]} @1", f"{rates[1]} @3"]
     return [
-        plain_text(run.run_id) + ("*" if _became_baseline(run) else ""),
+        plain_text(run.run_id) + ("*" if run.is_baseline else ""),
         minute(run.started_at).removesuffix(" UTC"),
         plain_text(run.set_identifier),
         plain_text(run.target),
@@ -150,6 +147,7 @@ def _list_verdict(run: RunListing) -> str:
             ("draft", run.is_draft),
             ("partial", run.is_partial),
             (f"{run.trials} trials", run.trials > 1),
+            ("graded again", run.regraded_from is not None),
         )
         if applies
     ]

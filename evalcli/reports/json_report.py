@@ -384,6 +384,7 @@ def _listing_facts(run: RunListing) -> Document:
         "is_partial": run.is_partial,
         "is_interrupted": run.is_interrupted,
         "baseline_move": run.baseline_move.value,
+        "is_baseline": run.is_baseline,
     }
 
 

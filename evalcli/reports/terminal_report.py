@@ -67,6 +67,8 @@ def say_heading(page: Page, outcome: RunOutcome) -> None:
     if run.trials > 1:
         parts.append(f"{run.trials} trials each")
     parts += [target_words(run), plain_text(run.grader)]
+    if run.regraded_from:
+        parts.append(f"answers of {plain_text(run.regraded_from)}, graded again")
     if run.is_draft:
         parts.append("draft")
     if run.is_partial:

@@ -84,9 +84,13 @@ def test_changed_prompt_is_a_mismatch_until_it_is_accepted(cli_workspace: CliWor
 
     first = run_with(cli_workspace, 10, GATE)
     second = run_with(cli_workspace, 10, GATE)
+    before = cli_workspace.run("history", "list", "--format", "json").json["runs"]
     accepted = cli_workspace.run("baseline", "accept", "latest")
+    after = cli_workspace.run("history", "list", "--format", "json").json["runs"]
     third = run_with(cli_workspace, 10, GATE)
 
+    assert [run["is_baseline"] for run in before] == [False, False, True]
+    assert [run["is_baseline"] for run in after] == [True, False, False]
     assert [first.exit, second.exit, accepted.exit, third.exit] == [1, 1, 0, 0]
     assert "q03" in first.stdout
     assert "baseline accept" in first.stdout

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from evalcli.records import (
     Answer,
-    BaselineMove,
     Fingerprints,
     RunOutcome,
     RunStatus,
@@ -68,7 +67,7 @@ def _list() -> Report:
     interrupted = make_listing(
         "7f3a", status=RunStatus.INCOMPLETE, measured=31, verdict=VerdictWord.INCOMPLETE
     )
-    first = replace(make_listing("5be0", passed=40), baseline_move=BaselineMove.SET)
+    first = replace(make_listing("5be0", passed=40), is_baseline=True)
     model = replace(
         make_listing("0001", verdict=VerdictWord.REGRESSED),
         is_draft=True,
