@@ -61,6 +61,7 @@ class Shelf:
         self, folder: str, *, root: Path | None, cwd: Path, named: Sequence[Source] = ()
     ) -> None:
         self.folder = folder
+        self._has_workspace = root is not None
         found = find_sources(folder, root=root, cwd=cwd)
         self._source_faults = found.faults
         sources = {source.identity(): source for source in (*named, *found.sources)}
@@ -147,7 +148,9 @@ class Shelf:
             kind = self._by_identifier[identifier][0].kind
             raise UsageError(
                 f'{self.folder.removesuffix("s")} "{identifier}" is of the kind "{kind}"',
-                advice="use the command for that kind",
+                advice=f"`evalcli {_COMMANDS[kind]} {identifier}` runs it"
+                if kind in _COMMANDS
+                else "use the command for that kind",
             )
         return declaration
 
@@ -157,8 +160,13 @@ class Shelf:
         if broken:
             were = "1 file was" if broken == 1 else f"{broken} files were"
             advice += f" ({were} set aside: `evalcli {self.folder} validate` says why)"
+        if not self._has_workspace:
+            advice += "; there is no evalcli.yaml here or in a folder above"
         shown = plain_text(identifier, limit=80)
         return UsageError(f'unknown {noun} "{shown}"', advice=advice)
+
+
+_COMMANDS = {"prompts": "eval run", "questions": "eval retrieval"}
 
 
 class Catalog:

@@ -140,8 +140,18 @@ def _configuration_faults(root: MappingNode, names: _Names) -> Iterator[PlacedFa
     for name in _section(root, "configurations"):
         path = ("configurations", name)
         model = _text_at(root, (*path, "model"))
-        # With one provider, a model that is not declared can only be that provider's.
-        if model is not None and model not in names.models and len(names.providers) != 1:
+        # Where no model is declared, any can be the only provider's; where some are, one that is
+        # not among them is most often a slip.
+        if model is None or model in names.models:
+            pass
+        elif names.models:
+            yield _fault(
+                root,
+                (*path, "model"),
+                f"unknown model {cite(model)}",
+                f"{known_names(names.models, model)}; or declare it under models",
+            )
+        elif len(names.providers) != 1:
             yield _fault(
                 root,
                 (*path, "model"),

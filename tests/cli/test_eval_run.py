@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.workspace import KEY, CliWorkspace
+from tests.support.workspace import KEY, CliWorkspace, run_command
 
 GATE = "--fail-on-regression"
 
@@ -547,3 +548,15 @@ def test_crash_ends_in_70_and_never_looks_like_a_gate(cli_workspace: CliWorkspac
     assert len(result.stderr.strip().splitlines()) == 2
     assert "ZeroDivisionError" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_set_of_another_kind_names_the_command_for_it(cli_workspace: CliWorkspace) -> None:
+    result = cli_workspace.run("eval", "run", "nr.manual")
+    assert result.exit == 2
+    assert "`evalcli eval retrieval nr.manual` runs it" in result.stderr
+
+
+def test_unknown_set_outside_of_a_workspace_says_that_there_is_none(tmp_path: Path) -> None:
+    result = run_command(["eval", "run", "acme.four"], tmp_path)
+    assert result.exit == 2
+    assert "there is no evalcli.yaml here or in a folder above" in result.stderr

@@ -61,9 +61,19 @@ def test_the_example_of_the_manual() -> None:
         pytest.param(
             "providers: {a: {type: openai}, b: {type: openai}}\n"
             "models: {gpt: {provider: a}}\nconfigurations: {c: {model: gtp}}\n",
-            '3:29: configurations.c.model: unknown model "gtp", and nothing says which provider '
-            'has it; declare it under models; write "gpt"; known: gpt',
+            '3:29: configurations.c.model: unknown model "gtp"; write "gpt"; known: gpt; or',
             id="model-of-configuration",
+        ),
+        pytest.param(
+            "providers: {a: {type: openai}}\n"
+            "models: {gpt: {provider: a}}\nconfigurations: {c: {model: gtp}}\n",
+            '3:29: configurations.c.model: unknown model "gtp"; write "gpt"; known: gpt; or',
+            id="model-of-configuration-beside-declared-ones",
+        ),
+        pytest.param(
+            "providers: {a: {type: openai}, b: {type: openai}}\nconfigurations: {c: {model: m}}\n",
+            '2:29: configurations.c.model: unknown model "m", and nothing says which provider',
+            id="model-of-configuration-of-two-providers",
         ),
         pytest.param(
             "configurations: {c: {model: m}}\n",
@@ -392,3 +402,8 @@ def test_any_bytes_are_a_workspace_or_faults(data: bytes) -> None:
         read_workspace_file(data, "x", read_text=str)
     except DeclarationError as error:
         assert error.faults
+
+
+def test_where_no_model_is_declared_any_is_of_the_only_provider() -> None:
+    file = read("providers: {a: {type: openai}}\nconfigurations: {c: {model: m}}\n")
+    assert file.configurations["c"].model == "m"
