@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -64,12 +65,13 @@ def current_baseline(
     """
     loaded = open_workspace(workspace)
     with history_of(loaded) as history:
-        found = [
-            baseline
-            for baseline in history.list_baselines(set_identifier)
-            if (target is None or baseline.target == target)
-            and (grader is None or baseline.grader == grader)
-        ]
+        known = history.list_baselines(set_identifier)
+    found = [
+        baseline
+        for baseline in known
+        if (target is None or baseline.target == target)
+        and (grader is None or baseline.grader == grader)
+    ]
     if target is None and len(found) > 1:
         preferred = [b for b in found if b.target == loaded.file.eval.configuration]
         found = preferred or found
@@ -77,13 +79,21 @@ def current_baseline(
         found = [b for b in found if b.grader == "deterministic"] or found
     if len(found) == 1:
         return found[0]
+    if not known:
+        raise UsageError(
+            f"{set_identifier} has no baseline in this history",
+            advice="the first complete run makes one: "
+            f"`evalcli eval run {set_identifier}`; `evalcli history list` shows what there is",
+        )
     if not found:
         raise UsageError(
-            f"{set_identifier} has no such baseline in this history",
-            advice=f"the first complete run makes one: `evalcli eval run {set_identifier}`",
+            f"{set_identifier} has no such baseline", advice=f"it has: {_series_names(known)}"
         )
-    series = ", ".join(f"{b.target} ({b.grader})" for b in found)
     raise UsageError(
-        f"{set_identifier} has {len(found)} baselines: {series}",
+        f"{set_identifier} has {len(found)} baselines: {_series_names(found)}",
         advice="choose one with --configuration or --grader",
     )
+
+
+def _series_names(baselines: Sequence[Baseline]) -> str:
+    return ", ".join(f"{one.target} ({one.grader})" for one in baselines)

@@ -47,7 +47,7 @@ def list_command(
         return
     from evalcli.reports.history_report import render_run_list
 
-    console.show(render_run_list(runs))
+    console.show(render_run_list(runs, identifier))
 
 
 @history_app.command("show")

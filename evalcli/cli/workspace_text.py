@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from rich.cells import cell_len
+
 from evalcli.cli.question_set_text import question_count, question_set_facts, write_questions
 from evalcli.declarations.prompt_set import GoldenPrompt, PromptSet
 from evalcli.declarations.question_set import QuestionSet
@@ -16,7 +18,7 @@ from evalcli.loading.catalog import Listing, Shelf, ValidationReport
 from evalcli.loading.reader import KINDS
 from evalcli.reports.number_words import count
 from evalcli.reports.plain_text import plain_lines, plain_text
-from evalcli.reports.text_layout import Page, Report, cut_to_width, pad_to_width
+from evalcli.reports.text_layout import Page, Report, cut_to_width, fit_widths, pad_to_width
 
 _TEXT_TYPES = ("exact", "contains", "regex")
 _MAX_NAME = 60
@@ -26,11 +28,16 @@ _MAX_NAME = 60
 
 
 def write_table(page: Page, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Add rows of outside text in columns; the last one takes what space is left."""
+    """Add rows of outside text in columns; on a narrow terminal all but the first are cut."""
     table = [list(titles), *([plain_text(cell) for cell in row] for row in rows)]
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    widths = [max(cell_len(cell) for cell in column) for column in zip(*table, strict=True)]
+    least = {number: cell_len(title) for number, title in enumerate(titles) if number}
+    widths = fit_widths(widths, least, page.width)
     for number, row in enumerate(table):
-        cells = [pad_to_width(cell, width) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            pad_to_width(cut_to_width(cell, width), width)
+            for cell, width in zip(row, widths, strict=True)
+        ]
         line = "  ".join(cells).rstrip()
         style = "dim" if number == 0 else ""
         page.say(line if page.width is None else cut_to_width(line, page.width), style=style)

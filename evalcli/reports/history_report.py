@@ -43,6 +43,7 @@ from evalcli.reports.text_layout import (
     Page,
     Report,
     cut_to_width,
+    fit_widths,
     pad_to_width,
 )
 
@@ -56,9 +57,9 @@ _VERDICT_STYLES: Mapping[VerdictWord | None, str] = {
 # --- list -------------------------------------------------------------------------------------
 
 
-def render_run_list(runs: Sequence[RunListing]) -> Report:
-    """Render a list of runs, newest first as they come."""
-    return Report(partial(_write_run_list, runs))
+def render_run_list(runs: Sequence[RunListing], set_identifier: str | None = None) -> Report:
+    """Render a list of runs, newest first as they come; all of one set where it is named."""
+    return Report(partial(_write_run_list, runs, set_identifier))
 
 
 _TITLES = ("run", "started", "set", "target", "grader", "pass rate", "score", "verdict")
@@ -67,7 +68,11 @@ _TARGET, _GRADER, _SCORE, _SET = 3, 4, 6, 2
 _MIN_CELLS = 5
 
 
-def _write_run_list(runs: Sequence[RunListing], page: Page) -> None:
+def _write_run_list(runs: Sequence[RunListing], set_identifier: str | None, page: Page) -> None:
+    if not runs and set_identifier is not None:
+        shown = plain_text(set_identifier, limit=80)
+        page.say(f"No runs of {shown}; `evalcli history list` shows those of all sets.")
+        return
     if not runs:
         page.say("No runs yet: `evalcli eval run nr.smoke` makes the first.")
         return
@@ -100,13 +105,9 @@ def _list_widths(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
         widths[_GRADER] = 0
     if _surplus(widths, width) > 0:
         widths[_SCORE] = 0
-    # The widest gives first, so that no name is cut beyond recognition beside one that is whole.
     least = {_SET: _MIN_CELLS, _TARGET: _MIN_CELLS, _GRADER: _MIN_CELLS}
     least[len(widths) - 1] = cell_len(RunStatus.INCOMPLETE)
-    for _ in range(max(0, _surplus(widths, width))):
-        widest = max(least, key=lambda column: widths[column] - least[column])
-        widths[widest] -= 1 if widths[widest] > least[widest] else 0
-    return widths
+    return fit_widths(widths, least, width)
 
 
 def _surplus(widths: Sequence[int], width: int) -> int:

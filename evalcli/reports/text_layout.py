@@ -7,7 +7,7 @@ already (`plain_text`); it is kept in `rich.text.Text`, which reads no markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len, chop_cells
@@ -185,3 +185,21 @@ class Report:
 def column_width(width: int, indent: int) -> int:
     """Give the cells of each of two texts beside each other."""
     return (width - indent - 3) // 2
+
+
+def fit_widths(widths: Sequence[int], least: Mapping[int, int], width: int | None) -> list[int]:
+    """Narrow the columns of a table, two spaces apart, to the width of a terminal.
+
+    The widest gives first, so that no text is cut beyond recognition beside one that is whole.
+
+    Shapes: `widths` one number a column, 0 for one that is left out; `least` holds, by number of
+    column, how narrow those may become that may be narrowed.
+    """
+    fitted = list(widths)
+    if width is None:
+        return fitted
+    surplus = sum(column + 2 for column in fitted if column) - 2 - width
+    for _ in range(max(0, surplus)):
+        widest = max(least, key=lambda column: fitted[column] - least[column])
+        fitted[widest] -= 1 if fitted[widest] > least[widest] else 0
+    return fitted

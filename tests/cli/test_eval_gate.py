@@ -323,3 +323,20 @@ def test_partial_run_is_no_baseline_of_a_whole_one(cli_workspace: CliWorkspace) 
     assert len(cli_workspace.server.requests) == asked
     same = cli_workspace.run("eval", "run", "ten.smoke", "--only", "q01", "--baseline", partial)
     assert same.exit == 0
+
+
+def test_baseline_that_is_not_there_names_those_that_are(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write_set("ten.smoke", TEN)
+    run_with(cli_workspace, 10)
+
+    wrong = cli_workspace.run("baseline", "show", "ten.smoke", "--grader", "decisoin")
+    none = cli_workspace.run("baseline", "export", "ten.smok")
+
+    assert (wrong.exit, none.exit) == (2, 2)
+    assert "ten.smoke has no such baseline\nit has: bot (deterministic)" in wrong.stderr
+    assert "ten.smok has no baseline in this history" in none.stderr
+
+
+def test_list_of_a_set_without_runs_says_so(cli_workspace: CliWorkspace) -> None:
+    result = cli_workspace.run("history", "list", "ten.smok")
+    assert result.stdout == "No runs of ten.smok; `evalcli history list` shows those of all sets.\n"
