@@ -6,6 +6,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -260,15 +262,16 @@ def test_killed_and_resumed_is_byte_for_byte_unbroken(
     assert (steady_workspace.folder / "out.jsonl").read_bytes() == unbroken
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_says_how_to_go_on(
-    steady_workspace: CliWorkspace, steady: SystemOneServer
+    steady_workspace: CliWorkspace, steady: SystemOneServer, number: signal.Signals
 ) -> None:
     write_subjects(steady_workspace, 400)
     steady.bodies = requests = CountedRequests(20)
 
     with steady_workspace.start(*BATCH) as process:
         assert requests.is_reached.wait(60)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, stderr = process.communicate(timeout=60)
     requests.go_on.set()
 
@@ -278,6 +281,57 @@ def test_interrupted_says_how_to_go_on(
     assert f"interrupted after {done} of 400 lines" in stderr
     assert steady_workspace.run(*BATCH).exit == 0
     assert len(read_lines(steady_workspace)) == 400
+
+
+def test_output_that_another_process_writes_is_left_to_it(
+    steady_workspace: CliWorkspace, steady: SystemOneServer
+) -> None:
+    write_subjects(steady_workspace, 60)
+    steady.bodies = requests = CountedRequests(20)
+
+    with steady_workspace.start(*BATCH) as process:
+        assert requests.is_reached.wait(60)
+        second = steady_workspace.run(*BATCH)
+        requests.go_on.set()
+        process.communicate(timeout=60)
+
+    assert second.exit == 2
+    assert "out.jsonl is being written by another process" in second.stderr
+    assert process.returncode == 0
+    assert len(read_lines(steady_workspace)) == len(steady.bodies) == 60
+
+
+_WITH_LITTLE_ROOM = """\
+import resource, sys
+from evalcli.__main__ import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_500, 1_500))
+sys.argv[0] = "evalcli"
+main()
+"""
+
+
+def test_full_disk_keeps_what_fits_and_the_batch_goes_on(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 6)
+    steady_workspace.run(*BATCH[:-1], "whole.jsonl", "--no-store")
+
+    full = subprocess.run(
+        [sys.executable, "-c", _WITH_LITTLE_ROOM, *BATCH, "--no-store", "--concurrency", "1"],
+        cwd=steady_workspace.folder,
+        env={**os.environ, **steady_workspace.environ},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    torn = (steady_workspace.folder / "out.jsonl").read_bytes()
+    resumed = steady_workspace.run(*BATCH)
+
+    assert full.returncode == 3, full.stderr
+    assert "out.jsonl cannot be written: File too large" in full.stderr
+    assert len(torn) == 1_500
+    assert resumed.exit == 0, resumed.output
+    unbroken = (steady_workspace.folder / "whole.jsonl").read_bytes()
+    assert (steady_workspace.folder / "out.jsonl").read_bytes() == unbroken
 
 
 def test_torn_last_line_is_decided_again(steady_workspace: CliWorkspace) -> None:

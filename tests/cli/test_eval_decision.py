@@ -307,14 +307,15 @@ def test_refusal_without_text_is_not_judged(workspace: CliWorkspace, judge: Scri
     ("change", "told"),
     [
         (("decision: {configuration: judge}", ""), "NO_CONFIGURATION"),
-        (("decision: {configuration: judge}", "decision: {configuration: bot}"), ""),
+        (("configuration: judge}", "configuration: jugde}"), "unknown configuration"),
+        (("capabilities: [decision]", "capabilities: [embedding]"), "MODEL_CANNOT_DECIDE"),
+        (("env:JUDGE_KEY", "env:NO_SUCH_KEY"), "NO_SUCH_KEY"),
     ],
 )
 def test_judge_is_checked_before_the_first_completion(
     workspace: CliWorkspace, change: tuple[str, str], told: str
 ) -> None:
     workspace.configure(*change)
-    workspace.write("sets/two.yaml", SET.replace("name:", "data_class: source_code\nname:"))
 
     result = workspace.run(*RUN)
 
@@ -333,6 +334,36 @@ def test_class_that_the_judge_may_not_see_is_refused_before_the_first_completion
 
     assert result.exit == 2
     assert "DATA_CLASS_NOT_PERMITTED" in result.output
+    assert workspace.server.requests == judge.requests == []
+
+
+@pytest.mark.parametrize(
+    ("zone", "data_class"),
+    [
+        ("external_global", "source_code"),
+        ("external_eu", "system_diagnostics"),
+        ("private_hosted", "secret_adjacent"),
+    ],
+)
+@pytest.mark.parametrize("is_fallback", [False, True], ids=["judge", "fallback"])
+def test_class_above_the_ceiling_of_the_judge_s_zone_is_refused(
+    workspace: CliWorkspace, judge: ScriptedServer, zone: str, data_class: str, is_fallback: bool
+) -> None:
+    workspace.configure("type: openai", "type: openai\n    trust_zone: local")
+    if is_fallback:
+        workspace.configure("type: typesafe,", "type: typesafe, trust_zone: local,")
+        workspace.configure("{model: judge-a}", "{model: judge-a, fallback: [far]}")
+    else:
+        workspace.configure("decision: {configuration: judge}", "decision: {configuration: far}")
+    far = f"{{type: typesafe, base_url: '{judge.url}/v1', trust_zone: {zone}}}"
+    workspace.configure("models:\n", f"  far: {far}\nmodels:\n  judge-far: {{provider: far}}\n")
+    workspace.configure("configurations:\n", "configurations:\n  far: {model: judge-far}\n")
+    workspace.write("sets/two.yaml", SET.replace("name:", f"data_class: {data_class}\nname:"))
+
+    result = workspace.run(*RUN)
+
+    assert result.exit == 2
+    assert 'DATA_CLASS_NOT_PERMITTED: provider "far"' in result.output
     assert workspace.server.requests == judge.requests == []
 
 
