@@ -51,6 +51,8 @@ from evalcli.redaction import Redactor
 _THINK_START = "<think>"
 _THINK_END = "</think>"
 
+_MAX_MODEL_NAME = 300
+
 ReplyT = TypeVar("ReplyT")
 
 
@@ -379,14 +381,20 @@ def _without_reasoning(answer: Answer) -> Answer:
 def _complete(
     record: CallRecord, reply: Answer | Decision | Embedding, leg: ResolvedConfiguration
 ) -> CallRecord:
-    """Record model, usage and price, by the prices of the model that served."""
+    """Record model, usage and price, by the prices of the model that served.
+
+    What is longer than any name is cut: it becomes a part of yardsticks and of every report.
+    """
+    model = reply.model
+    if model is not None and len(model) > _MAX_MODEL_NAME:
+        model = f"{model[: _MAX_MODEL_NAME - 1]}…"
     usage = reply.usage
     cost_usd = usage.cost_usd
     if cost_usd is None:
         cost_usd = price_usage(usage, leg.model.prices if leg.model else None)
     return replace(
         record,
-        reported_model=reply.model,
+        reported_model=model,
         usage=usage,
         cost_usd=cost_usd,
         request_id=reply.request_id,

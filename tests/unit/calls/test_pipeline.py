@@ -97,6 +97,19 @@ async def test_answer_and_record(provider_server: ScriptedServer) -> None:
     assert record.cost_usd is None
 
 
+@pytest.mark.parametrize(("length", "kept"), [(300, 300), (301, 300), (100_000, 300)])
+async def test_name_of_a_model_has_an_end(
+    provider_server: ScriptedServer, length: int, kept: int
+) -> None:
+    provider_server.reply(text="Paris", model="m" * length)
+
+    record = (await Calls(provider_server).ask()).record
+
+    assert record.reported_model is not None
+    assert len(record.reported_model) == kept
+    assert record.reported_model.endswith("…") is (length > kept)
+
+
 async def test_latency_is_that_of_the_last_try(provider_server: ScriptedServer) -> None:
     provider_server.reply(status=503, body=OVERLOADED, headers={"Retry-After": "9"})
     provider_server.reply(text="Paris")
