@@ -58,7 +58,7 @@ def current_baseline(
     """Find the current baseline of a set.
 
     `target` is the configuration's name, default `eval.configuration`; where that has no baseline
-    and the set has exactly one, that one is meant.
+    and the set has exactly one, that one is meant. `grader` is a yardstick, or a kind of grader.
 
     Raises:
         UsageError: there is none, or more than one fits.
@@ -70,7 +70,7 @@ def current_baseline(
         baseline
         for baseline in known
         if (target is None or baseline.target == target)
-        and (grader is None or baseline.grader == grader)
+        and grader in (None, baseline.grader, baseline.grader.partition(":")[0])
     ]
     if target is None and len(found) > 1:
         preferred = [b for b in found if b.target == loaded.file.eval.configuration]

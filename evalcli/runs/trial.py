@@ -88,7 +88,7 @@ async def grade_trial(
             else await grader.grade(prompt, text, system=system)
         )
     except DecisionError as exc:
-        failure = TrialError(UnmeasuredCause.GRADER, f"{exc.code}: {exc.message}")
+        failure = TrialError(UnmeasuredCause.GRADER, exc.message)
         return replace(
             trial, state=TrialState.NOT_GRADED, grade=None, error=failure, finished_at=now()
         )

@@ -122,6 +122,29 @@ def test_failed_decision_is_not_graded_and_only_it_is_resumed(
     assert workspace.last_run()["run"]["grader"] == "decision:judge:judge-a-1:v1"
 
 
+def test_reason_of_a_failed_decision_has_its_code_once(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    judge.reply(status=401, body={"detail": "unknown"}, repeat=True)
+
+    result = workspace.run(*RUN)
+
+    assert result.stdout.count("REJECTED") == 1
+    assert 'not graded: REJECTED: judge said 401 "unknown"' in result.stdout
+
+
+def test_kind_of_grader_names_its_baseline(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    judge_says(judge, "answer-a", 4)
+    judge_says(judge, "answer-b", 4)
+    workspace.run(*RUN)
+    workspace.run("eval", "run", "two.smoke")
+
+    result = workspace.run("baseline", "export", "two.smoke", "--grader", "decision")
+
+    assert result.exit == 0, result.output
+    assert result.json["grader"] == "decision:judge:judge-a-1:v1"
+
+
 def test_all_decisions_failed(workspace: CliWorkspace, judge: ScriptedServer) -> None:
     judge_fails(judge, "answer-a")
     judge_fails(judge, "answer-b")
