@@ -16,7 +16,7 @@ from evalcli.declarations.scalars import cite
 from evalcli.errors import UsageError
 from evalcli.records import DecisionAnswer, RequirementOutcome
 
-_FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|==|!=|>|<|=)\s*(.+?)\s*", re.S)
+_FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|==|!=|>|<|=)(\s*\S.*)", re.S)
 _ORDERED: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
@@ -79,7 +79,7 @@ def _read(text: str, profile: Profile) -> Requirement:
             f"--require {cite(text)}: {key} is answered by a number",
             advice=f"compare it with one of {', '.join(_ORDERED)}",
         )
-    return Requirement(text, key, sign, limit=_read_limit(text, wanted, question))
+    return Requirement(text, key, sign, limit=_read_limit(text, wanted.strip(), question))
 
 
 def _read_option(
@@ -91,6 +91,8 @@ def _read_option(
             advice="compare it with = or !=",
         )
     if wanted not in question.options:
+        wanted = wanted.strip()  # An option may have spaces around it, and so may a sign.
+    if wanted not in question.options:
         raise UsageError(
             f"--require {cite(text)}: {cite(wanted)} is no option of {key}",
             advice=f"its options are {', '.join(question.options[:20])}",
@@ -101,7 +103,8 @@ def _read_option(
 def _read_limit(text: str, wanted: str, question: Question) -> Decimal:
     highest = len(question.levels) - 1 if isinstance(question, ScoreQuestion) else 1
     try:
-        limit = Decimal(wanted)
+        # `Decimal` takes 0_8 for 8, and digits of other scripts.
+        limit = Decimal(wanted if wanted.isascii() and "_" not in wanted else "NaN")
     except InvalidOperation:
         limit = Decimal("NaN")
     if not limit.is_finite() or not 0 <= limit <= highest:

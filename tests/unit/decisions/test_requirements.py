@@ -37,6 +37,13 @@ def test_option_may_look_like_a_sign_or_a_number() -> None:
     assert not number.judge({"q": DecisionAnswer(choice="0")}).is_met
 
 
+@pytest.mark.parametrize("option", ["a", " a", "a ", "\na"])
+def test_option_may_have_spaces_around_it(option: str) -> None:
+    profile = make_question(type="choice", options=["a", " a", "a ", "\na"])
+    (requirement,) = read_requirements((f"q={option}",), profile)
+    assert requirement.option == option
+
+
 @given(text=st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -45,7 +52,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert exc.advice
 
 
-@pytest.mark.parametrize("limit", ["1.0000001", "-0.1", "1e400", "inf", "0,5"])
+@pytest.mark.parametrize("limit", ["1.0000001", "-0.1", "1e400", "inf", "0,5", "0_1", "０.５"])
 def test_limit_out_of_range_is_refused(limit: str) -> None:
     with pytest.raises(UsageError, match="no number from 0 to 1"):
         read_requirements((f"q>={limit}",), make_question(type="yes_no"))
