@@ -31,7 +31,7 @@ def run_async(work: Coroutine[Any, Any, ResultT]) -> ResultT:
         work.close()
         raise UsageError(
             "this is called inside a running event loop",
-            advice="call it in a thread: `await asyncio.to_thread(evalcli.run_prompts, ...)`",
+            advice="call it in a thread: `await asyncio.to_thread(...)`",
         )
 
     async def guarded() -> ResultT:

@@ -13,7 +13,7 @@ import pytest
 
 import evalcli
 from evalcli.errors import UsageError
-from evalcli.records import RunEvent, TrialFinished
+from evalcli.records import RunEvent, Subject, TrialFinished
 from tests.support.workspace import CliWorkspace
 
 
@@ -112,3 +112,19 @@ def test_age_beyond_all_time_removes_nothing(workspace: CliWorkspace) -> None:
 def test_negative_age_is_refused(workspace: CliWorkspace) -> None:
     with pytest.raises(UsageError, match="negative"):
         evalcli.prune_history(timedelta(days=-1), workspace=workspace.folder)
+
+
+def test_decision_in_a_running_event_loop_is_refused_with_the_way_out(
+    workspace: CliWorkspace,
+) -> None:
+    async def call() -> None:
+        with pytest.raises(UsageError, match=r"to_thread\(\.\.\.\)"):
+            evalcli.decide(
+                "nr.task_fulfilment",
+                Subject(task="t", candidate="c"),
+                configuration="bot",
+                workspace=workspace.folder,
+            )
+
+    asyncio.run(call())
+    assert workspace.server.requests == []
