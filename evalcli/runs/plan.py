@@ -91,7 +91,7 @@ def request_of(prompt: GoldenPrompt, target: ResolvedConfiguration, trial: int) 
     return ChatRequest(
         model=target.model_id,
         prompt=prompt.prompt,
-        system=prompt.system if prompt.system is not None else target.system,
+        system=system_prompt(prompt, target.system),
         temperature=target.temperature,
         max_output_tokens=target.max_output_tokens,
         seed=None if target.seed is None else target.seed + trial,
@@ -140,3 +140,8 @@ def _why_none_is_left(skipped: int, ungraded: int) -> str:
     if ungraded:
         parts.append(f"{ungraded} with only a reference, which need the decision grader")
     return ", ".join(parts) or "it has none"
+
+
+def system_prompt(prompt: GoldenPrompt, base: str | None) -> str | None:
+    """Choose the system prompt of a call: the prompt's own, be it empty, else the base one."""
+    return base if prompt.system is None else prompt.system

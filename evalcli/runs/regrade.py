@@ -28,6 +28,7 @@ from evalcli.records import (
 from evalcli.runs.finish import finish_run
 from evalcli.runs.grading import RunGrader, open_grader
 from evalcli.runs.options import DECISION, DETERMINISTIC, RunOptions, check_grader, read_limits
+from evalcli.runs.plan import system_prompt
 from evalcli.runs.run import conduct_run, was_interrupted
 from evalcli.runs.setting import RunSetting, history_listener, retry_listener
 from evalcli.runs.trial import grade_trial
@@ -187,7 +188,7 @@ async def _regrade(
         _Regrading(
             prompts[trial.prompt_id],
             trial,
-            prompts[trial.prompt_id].system or source.treatment.system,
+            system_prompt(prompts[trial.prompt_id], source.treatment.system),
         )
         for trial in history.load_trials(source.run_id)
         if trial.prompt_id in prompts

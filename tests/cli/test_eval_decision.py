@@ -296,6 +296,23 @@ def test_regrade_stores_a_new_run_that_can_be_accepted(
     assert workspace.run("baseline", "accept", "latest").exit == 0
 
 
+def test_regrade_shows_the_judge_what_the_call_ran_with(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    workspace.configure("bot: {model: model-a}", "bot: {model: model-a, system: Be polite.}")
+    workspace.write("sets/two.yaml", SET.replace("system: Be brief.", "system: ''"))
+    judge_says(judge, "answer-a", 4, repeat=True)
+    judge_says(judge, "answer-b", 4, repeat=True)
+    workspace.run(*RUN)
+    asked = sorted(json.dumps(request.body) for request in judge.requests)
+    judge.requests.clear()
+
+    assert workspace.run("eval", "regrade", "latest").exit == 0
+
+    assert sorted(json.dumps(request.body) for request in judge.requests) == asked
+    assert ["Be polite." in body for body in asked].count(True) == 1
+
+
 def test_regrade_without_kept_texts_says_why(workspace: CliWorkspace) -> None:
     workspace.configure("eval:", "history: {content: metadata}\neval:")
     assert workspace.run("eval", "run", "two.smoke").exit == 0
