@@ -14,6 +14,11 @@ AD_HOC = "ad_hoc"
 """The identifier of such a profile; it is never remembered."""
 
 
+def is_ad_hoc(profile: str | Profile) -> bool:
+    """Whether a profile was made here; a declared one that is called so is as good as any other."""
+    return isinstance(profile, Profile) and profile.identifier == AD_HOC
+
+
 def make_ad_hoc_profile(
     *,
     yes_no: str | None = None,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalcli.comparison.fingerprint import profile_fingerprint
-from evalcli.decisions.ad_hoc import AD_HOC
+from evalcli.decisions.ad_hoc import is_ad_hoc
 from evalcli.decisions.batch_input import CheckedInput, check_input, read_subjects
 from evalcli.decisions.batch_output import BatchOutput, Line, open_output
 from evalcli.decisions.batch_tally import Tally
@@ -76,7 +76,8 @@ async def decide_batch(
         tally.total = checked.lines
         with open_output(order.output, _identity(available, checked), keep=tally.add) as output:
             before = tally.done
-            _remember(available.profile, setting)
+            if not is_ad_hoc(order.profile):
+                _remember(available.profile, setting)
             batch = _Batch(order, setting, service, available, output, tally, listener)
             await batch.perform(read_subjects(checked, after=before))
     return _outcome(order, available, tally, before)
@@ -219,7 +220,7 @@ def _identity(available: DecisionAvailability, checked: CheckedInput) -> dict[st
 
 def _remember(profile: Profile, setting: DecisionSetting) -> None:
     """Remember the version of a profile at its first stored use."""
-    if setting.history is not None and setting.is_stored and profile.identifier != AD_HOC:
+    if setting.history is not None and setting.is_stored:
         remember_profile(setting.history, profile, first_use="batch", used_at=setting.now())
 
 

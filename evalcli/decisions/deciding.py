@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from evalcli.calls.pipeline import Pipeline
-from evalcli.decisions.ad_hoc import AD_HOC
+from evalcli.decisions.ad_hoc import is_ad_hoc
 from evalcli.decisions.requirements import read_requirements
 from evalcli.decisions.service import DecisionService, ProfileFinder
 from evalcli.declarations.profile import Profile
@@ -48,12 +48,11 @@ class DecisionSetting:
 
     def make_service(self, pipeline: Pipeline, profile: str | Profile) -> DecisionService:
         """Make the service for a profile; one that is declared nowhere has no past."""
-        is_ad_hoc = isinstance(profile, Profile) and profile.identifier == AD_HOC
         return DecisionService(
             self.workspace,
             pipeline,
             self.find_profile,
-            history=None if is_ad_hoc else self.history,
+            history=None if is_ad_hoc(profile) else self.history,
         )
 
     def record(

@@ -183,6 +183,27 @@ def test_each_line_is_kept_and_the_profile_remembered(steady_workspace: CliWorks
     assert "INVALID_PROFILE" in again.stderr
 
 
+def test_declared_profile_is_remembered_whatever_its_name(steady_workspace: CliWorkspace) -> None:
+    words = ("decide", "ad_hoc", *BATCH[2:])
+    write_subjects(steady_workspace, 1)
+    write_profile(steady_workspace, identifier="ad_hoc")
+    assert steady_workspace.run(*words).exit == 0
+    write_profile(
+        steady_workspace,
+        identifier="ad_hoc",
+        questions={"supported": {"type": "yes_no", "instructions": "Is it so?"}},
+    )
+
+    assert "INVALID_PROFILE" in steady_workspace.run(*words).stderr
+
+
+def test_ad_hoc_questions_are_not_remembered(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 1)
+    for question in ("Is it so?", "Is it not?"):
+        words = ("decide", "--yes-no", question, *BATCH[2:-1], f"{len(question)}.jsonl")
+        assert steady_workspace.run(*words).exit == 0
+
+
 def test_no_store_keeps_nothing(steady_workspace: CliWorkspace) -> None:
     write_subjects(steady_workspace, 2)
 
