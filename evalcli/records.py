@@ -688,6 +688,11 @@ def resume_command(kind: str, set_identifier: str, target: str, run_id: str) -> 
     return " ".join([*words, "--resume", run_id])
 
 
+def regrade_command(run_id: str, grader_kind: str) -> str:
+    """Write the command that grades the answers of a run again."""
+    return f"evalcli eval regrade {run_id} --grader {grader_kind}"
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run's own facts, without its trials.
@@ -739,7 +744,9 @@ class Run:
 
     @property
     def resume_command(self) -> str:
-        """The command that asks what is missing of this run."""
+        """The command that asks what is missing; of a regrading, the one that grades again."""
+        if self.regraded_from is not None:
+            return regrade_command(self.regraded_from, self.grader_kind)
         return resume_command(self.kind, self.set_identifier, self.target, self.run_id)
 
 

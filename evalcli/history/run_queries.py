@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlite_utils import Database
 
 from evalcli.errors import UsageError
-from evalcli.history.cells import need_integer, need_text, text_cell
+from evalcli.history.cells import need_integer, need_text, read_text, text_cell
 from evalcli.history.run_rows import LISTING_COLUMNS, PlanCells, Row
-from evalcli.records import resume_command
+from evalcli.records import regrade_command, resume_command
 
 _LAST_CHARACTER = "\U0010ffff"
 _BEYOND_ALL = 2**62
@@ -136,13 +136,19 @@ def count_measured(db: Database, row: Row) -> tuple[int, int]:
 
 
 def find_kept(db: Database, run_id: str) -> tuple[int, str]:
-    """Count the stored trials of a run, and give the command that asks the others."""
+    """Count the stored trials of a run, and give the command that goes on with it."""
     (row,) = db.query(
-        "SELECT count(t.trial) AS kept, r.kind, r.set_identifier, r.target FROM runs AS r "
+        "SELECT count(t.trial) AS kept, r.kind, r.set_identifier, r.target, r.grader_kind, "
+        "r.regraded_from FROM runs AS r "
         "LEFT JOIN trials AS t ON t.run_id = r.run_id WHERE r.run_id = ?",
         (run_id,),
     )
     kind, identifier, target = (
         need_text(row[name]) for name in ("kind", "set_identifier", "target")
     )
-    return need_integer(row["kept"]), resume_command(kind, identifier, target, run_id)
+    source = read_text(row["regraded_from"])
+    if source is not None:
+        command = regrade_command(source, need_text(row["grader_kind"]))
+    else:
+        command = resume_command(kind, identifier, target, run_id)
+    return need_integer(row["kept"]), command

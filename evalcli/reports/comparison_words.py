@@ -96,6 +96,10 @@ def _say_incomplete(page: Page, outcome: RunOutcome) -> None:
     )
     missing = len(summary.prompts) - summary.measured
     command = f"`{plain_text(run.resume_command)}`"
+    if run.regraded_from is not None:
+        source = plain_text(run.regraded_from)
+        page.say(f"{_when_to_resume(outcome)}: {command} grades the answers of run {source} again.")
+        return
     what = f"the missing {missing:,}" if missing > 1 else "the missing one"
     page.say(f"{_when_to_resume(outcome)}: {command} asks only {what}.")
 

@@ -215,7 +215,7 @@ async def _regrade(
             f"interrupted: the regrading {run.run_id} keeps {outcome.summary.measured} of "
             f"{len(run.plan)} prompts",
             run_id=run.run_id,
-            advice=f"grade again with `evalcli eval regrade {source.run_id}`",
+            advice=f"grade again with `{run.resume_command}`",
         )
     return outcome
 

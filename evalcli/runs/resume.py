@@ -24,7 +24,7 @@ def check_resumable(stored: Run, set_identifier: str, command: str) -> None:
     if stored.regraded_from is not None:
         raise UsageError(
             f"run {stored.run_id} is a regrading of run {stored.regraded_from}",
-            advice=f"regrade again: `evalcli eval regrade {stored.regraded_from}`",
+            advice=f"regrade again: `{stored.resume_command}`",
         )
     if stored.status is RunStatus.COMPLETE:
         raise UsageError(

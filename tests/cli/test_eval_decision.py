@@ -296,6 +296,25 @@ def test_regrade_stores_a_new_run_that_can_be_accepted(
     assert workspace.run("baseline", "accept", "latest").exit == 0
 
 
+def test_regrade_that_failed_says_how_to_go_on(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    assert workspace.run("eval", "run", "two.smoke").exit == 0
+    source = workspace.last_run()["run"]["id"]
+    judge_fails(judge, "answer-a")
+
+    result = workspace.run("eval", "regrade", source, "--grader", "decision")
+    resumed = workspace.run("eval", "run", "two.smoke", "--resume", "latest")
+
+    command = f"evalcli eval regrade {source} --grader decision"
+    assert result.exit == 3
+    assert f"`{command}` grades the answers of run {source} again" in result.stdout
+    assert resumed.exit == 2
+    assert f"regrade again: `{command}`" in resumed.stderr
+    judge_says(judge, "answer-a", 4)
+    assert workspace.run(*command.split()[1:]).exit == 0
+
+
 def test_regrade_shows_the_judge_what_the_call_ran_with(
     workspace: CliWorkspace, judge: ScriptedServer
 ) -> None:
