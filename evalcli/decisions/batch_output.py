@@ -19,7 +19,9 @@ Line = Mapping[str, object]
 
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
 _LOCK_WAIT_S = 0.5
+_FORM: Mapping[str, object] = {"schema_version": 1}
 _WORDS = {
+    "schema_version": "version of evalcli",
     "input_sha256": "input file",
     "profile": "profile",
     "version": "version of the profile",
@@ -77,7 +79,7 @@ def open_output(
                 raise UsageError(
                     f"--output {path} is no file", advice="name a file; a batch goes on with it"
                 )
-            lock = hold_lock(path.with_name(f"{path.name}.lock"), wait_s=_LOCK_WAIT_S)
+            lock = hold_lock(path.with_name(f"{path.name}.batch.lock"), wait_s=_LOCK_WAIT_S)
             stack.enter_context(lock)
             batch = _check_identity(path, identity)
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -101,26 +103,47 @@ def open_output(
 def _check_identity(path: Path, identity: Mapping[str, object]) -> str:
     """Compare what is there with what is to be made; give the batch's name."""
     state = path.with_name(f"{path.name}.batch.json")
+    stored = _read_state(state)
     if not path.exists() or path.stat().st_size == 0:
-        batch = secrets.token_hex(4)
-        text = json.dumps({"schema_version": 1, "batch": batch, **identity}, indent=2)
-        state.write_text(f"{text}\n", encoding="utf-8")
-        return batch
-    try:
-        stored = json.loads(state.read_bytes())
-        batch = stored["batch"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError) as exc:
+        if stored is None and state.exists() and state.stat().st_size > 0:
+            raise UsageError(
+                f"{state} is there, and is not what a batch writes beside its output",
+                advice="name another --output, or take that file away",
+            )
+        return _write_state(state, identity)
+    if stored is None:
         raise UsageError(
             f"--output {path} exists, and nothing beside it says that it is the output of a batch",
             advice="name another file, or take this one away",
-        ) from exc
-    different = [word for key, word in _WORDS.items() if stored.get(key) != identity.get(key)]
+        )
+    different = [
+        word for key, word in _WORDS.items() if stored.get(key) != {**_FORM, **identity}.get(key)
+    ]
     if different:
         raise UsageError(
             f"--output {path} was made with another {', another '.join(different)}",
             advice="name another file, or take this one away",
         )
-    return str(batch)
+    return str(stored["batch"])
+
+
+def _read_state(state: Path) -> Mapping[str, object] | None:
+    """Read what an output is made from; None where it is nothing that a batch wrote."""
+    try:
+        stored = json.loads(state.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    return stored if isinstance(stored, dict) and "batch" in stored else None
+
+
+def _write_state(state: Path, identity: Mapping[str, object]) -> str:
+    """Write what an output is made from, whole or not at all; give the batch's name."""
+    batch = secrets.token_hex(4)
+    text = json.dumps({**_FORM, "batch": batch, **identity}, indent=2)
+    unnamed = state.with_name(f"{state.name}.new")
+    unnamed.write_text(f"{text}\n", encoding="utf-8")
+    unnamed.replace(state)
+    return batch
 
 
 def _read_complete(path: Path, keep: Callable[[Line], None]) -> int:

@@ -459,6 +459,32 @@ def test_what_stands_beside_an_output_may_be_anything(steady_workspace: CliWorks
     assert "nothing beside it says" in result.stderr
 
 
+@pytest.mark.parametrize(("name", "status"), [("out.jsonl.batch.json", 2), ("out.jsonl.lock", 0)])
+def test_files_beside_an_output_are_left_alone(
+    steady_workspace: CliWorkspace, name: str, status: int
+) -> None:
+    write_subjects(steady_workspace, 1)
+    path = steady_workspace.write(name, '{"task": "mine"}\n')
+
+    result = steady_workspace.run(*BATCH)
+
+    assert path.read_text(encoding="utf-8") == '{"task": "mine"}\n'
+    assert result.exit == status
+
+
+def test_output_of_another_version_is_left_alone(steady_workspace: CliWorkspace) -> None:
+    write_subjects(steady_workspace, 1)
+    steady_workspace.run(*BATCH)
+    path = steady_workspace.folder / "out.jsonl.batch.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"schema_version": 1', '"schema_version": 2'), encoding="utf-8")
+
+    result = steady_workspace.run(*BATCH)
+
+    assert result.exit == 2
+    assert "was made with another version of evalcli" in result.stderr
+
+
 # --- what is no file ------------------------------------------------------------------------------
 
 
