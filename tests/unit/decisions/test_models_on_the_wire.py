@@ -492,11 +492,21 @@ async def test_data_above_the_ceiling_of_a_zone_is_not(
 
 
 @pytest.mark.parametrize(("zone", "data_class"), _ABOVE)
+@pytest.mark.parametrize(("kind", "capability"), [("typesafe", "decision"), ("openai", "chat")])
 async def test_data_above_the_ceiling_of_a_fallbacks_zone_is_not(
-    provider_server: ScriptedServer, zone: TrustZone, data_class: DataClass
+    provider_server: ScriptedServer,
+    zone: TrustZone,
+    data_class: DataClass,
+    kind: str,
+    capability: str,
 ) -> None:
-    backup = {"type": "typesafe", "base_url": provider_server.url, "trust_zone": zone}
-    workspace = make_workspace(provider_server.url, trust_zone=TrustZone.LOCAL, backup=backup)
+    backup = {"type": kind, "base_url": provider_server.url, "trust_zone": zone}
+    workspace = make_workspace(
+        provider_server.url,
+        trust_zone=TrustZone.LOCAL,
+        backup=backup,
+        backup_model={"capabilities": (capability,)},
+    )
 
     error = await refusal(workspace, make_profile(data_class=data_class))
 
