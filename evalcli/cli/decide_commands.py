@@ -208,6 +208,11 @@ def _is_batch(
         return False
     if output is None:
         raise UsageError("--batch needs --output", advice="name the file the results go to")
+    if "-" in (str(batch), str(output)):
+        raise UsageError(
+            "--batch and --output are files, and - is none",
+            advice="name files: one is read twice, and a stopped batch goes on with the other",
+        )
     if words.fields():
         raise UsageError(
             "--batch goes with no other subject", advice="put all of the subjects into its file"

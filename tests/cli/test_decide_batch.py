@@ -240,6 +240,8 @@ def test_every_broken_line_is_named_and_nothing_is_sent(
         (("--batch", "in.jsonl", "--output", "in.jsonl"), "is the file that --batch reads"),
         (("--batch", "none.jsonl", "--output", "o"), "none.jsonl cannot be read"),
         (("--batch", "in.jsonl", "--output", "no/such/o"), "cannot be written"),
+        (("--batch", "in.jsonl", "--output", "-"), "- is none"),
+        (("--batch", "-", "--output", "o"), "- is none"),
         (("--batch", "in.jsonl", "--output", "o", "--task", "x"), "no other subject"),
         (("--batch", "in.jsonl", "--output", "o", "--concurrency", "0"), "must be 1 or more"),
         (("--batch", "empty.jsonl", "--output", "o"), "is empty"),
