@@ -318,3 +318,13 @@ class InterruptedRunError(EvalcliError):
     def __init__(self, message: str, *, run_id: str, advice: str = "") -> None:
         super().__init__(message, advice=advice)
         self.run_id = run_id
+
+
+def describe_foreign(exc: BaseException) -> str:
+    """Describe in one line an exception that code which is not ours raised, whatever it is."""
+    name = type(exc).__name__
+    try:
+        said = str(exc)
+    except Exception:  # noqa: BLE001 - one that cannot say what it is must not hide that it came
+        said = ""
+    return " ".join((f"{name}: {said}" if said else name).split())[:200]

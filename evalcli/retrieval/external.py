@@ -7,10 +7,11 @@ import inspect
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
+from numbers import Real
 from pathlib import Path
 from random import random
 from typing import cast
@@ -18,7 +19,13 @@ from urllib.parse import urlsplit
 
 from evalcli.calls.limits import RetryPolicy
 from evalcli.declarations.retriever import Corpus, HttpEntry, PythonEntry, RunFileEntry
-from evalcli.errors import ConfigurationError, DeclarationError, Fault, ProviderError
+from evalcli.errors import (
+    ConfigurationError,
+    DeclarationError,
+    Fault,
+    ProviderError,
+    describe_foreign,
+)
 from evalcli.http_client import HttpClient
 from evalcli.protocols import RetrieverSetup
 from evalcli.records import RetrievedDocument
@@ -127,20 +134,30 @@ def make_document(raw: object, place: int) -> RetrievedDocument:
     Raises:
         ValueError: it is something else; the message says what, not its content.
     """
-    if isinstance(raw, RetrievedDocument):
-        return raw
     if isinstance(raw, str):
         return RetrievedDocument(raw)
-    fields: Mapping[object, object] = raw if isinstance(raw, Mapping) else {}
-    identifier, score, text = fields.get("id"), fields.get("score"), fields.get("text")
+    identifier, score, text = _fields_of(raw)
     if not isinstance(identifier, str):
-        found = identifier if fields else raw
+        is_record = isinstance(raw, Mapping | RetrievedDocument)
+        found = identifier if is_record else raw
         raise ValueError(f"result {place} has {_describe(found)} where its id, a text, is needed")
-    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
-        raise ValueError(f"result {place} has {_describe(score)} where its score is needed")
     if text is not None and not isinstance(text, str):
         raise ValueError(f"result {place} has {_describe(text)} where its text is needed")
-    return RetrievedDocument(identifier, None if score is None else float(score), text)
+    if score is None:
+        return RetrievedDocument(identifier, None, text)
+    if isinstance(score, bool) or not isinstance(score, Real):  # numpy's numbers are real ones
+        raise ValueError(f"result {place} has {_describe(score)} where its score is needed")
+    try:
+        return RetrievedDocument(identifier, float(score), text)
+    except OverflowError:
+        raise ValueError(f"result {place} has a score that is too large") from None
+
+
+def _fields_of(raw: object) -> tuple[object, object, object]:
+    if isinstance(raw, RetrievedDocument):
+        return raw.id, raw.score, raw.text
+    fields: Mapping[object, object] = raw if isinstance(raw, Mapping) else {}
+    return fields.get("id"), fields.get("score"), fields.get("text")
 
 
 def _describe(value: object) -> str:
@@ -179,26 +196,39 @@ class PythonCallable(DeclaredCorpus):
     async def retrieve(self, question: str, limit: int) -> Sequence[RetrievedDocument]:
         """Call the function."""
         try:
-            found = await self._call(question, limit)
-            if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
-                raise TypeError(f"returned {_describe(found)} instead of a list of document ids")
-            listed = list(islice(found, limit + 1))  # it may be endless
+            listed = await self._call(question, limit)
             return [make_document(one, place) for place, one in enumerate(listed, start=1)]
         except asyncio.CancelledError:
             raise
         except (Exception, SystemExit) as exc:
-            said = f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
-            line = " ".join(said.split())[:200]
+            line = describe_foreign(exc)
             raise ProviderError(self._name, f"{self._name} failed: {line}", detail=line) from exc
 
     async def aclose(self) -> None:
         """Nothing is open."""
 
-    async def _call(self, question: str, limit: int) -> object:
+    async def _call(self, question: str, limit: int) -> Sequence[object]:
+        def call() -> object:
+            found = self._function(question, limit)
+            return found if inspect.isawaitable(found) else _take(found, limit)
+
         if _is_asynchronous(self._function):
-            return await cast("Awaitable[object]", self._function(question, limit))
-        found = await _call_in_thread(self._function, question, limit)
-        return await found if inspect.isawaitable(found) else found
+            found = self._function(question, limit)
+        else:
+            found = await _work_in_thread(call)
+        if inspect.isawaitable(found):
+            found = await found
+        if isinstance(found, list):
+            return _take(found, limit)
+        # What is given lazily may search only now, and block.
+        return cast("list[object]", await _work_in_thread(lambda: _take(found, limit)))
+
+
+def _take(found: object, limit: int) -> list[object]:
+    """Take what a function returned, one more than asked for at most: it may be endless."""
+    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+        raise TypeError(f"returned {_describe(found)} instead of a list of document ids")
+    return list(islice(found, limit + 1))
 
 
 def _is_asynchronous(function: _Function) -> bool:
@@ -206,8 +236,8 @@ def _is_asynchronous(function: _Function) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
 
 
-async def _call_in_thread(function: _Function, question: str, limit: int) -> object:
-    """Call in a daemon thread: unlike a pool's, it does not keep the process from ending."""
+async def _work_in_thread(work: Callable[[], object]) -> object:
+    """Work in a daemon thread: unlike a pool's, it does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[object] = loop.create_future()
 
@@ -219,15 +249,15 @@ async def _call_in_thread(function: _Function, question: str, limit: int) -> obj
         else:
             future.set_exception(error)
 
-    def work() -> None:
+    def run() -> None:
         try:
-            result, error = function(question, limit), None
+            result, error = work(), None
         except BaseException as exc:  # noqa: BLE001 - it is handed to the one who waits
             result, error = None, _raisable(exc)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, result, error)
 
-    threading.Thread(target=work, daemon=True, name="evalcli-retriever").start()
+    threading.Thread(target=run, daemon=True, name="evalcli-retriever").start()
     return await future
 
 
@@ -254,7 +284,7 @@ def _import_callable(name: str, target: str, root: Path) -> _Function:
             found = getattr(found, part)
     except Exception as exc:
         raise ConfigurationError(
-            f'retriever "{name}": {target} cannot be imported: {type(exc).__name__}: {exc}',
+            f'retriever "{name}": {target} cannot be imported: {describe_foreign(exc)}',
             advice="it is looked for in the workspace's folder and the installed packages",
         ) from exc
     if not callable(found):

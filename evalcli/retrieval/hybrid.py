@@ -20,6 +20,7 @@ from evalcli.protocols import (
     RetrieverSetup,
 )
 from evalcli.records import RetrievedDocument
+from evalcli.retrieval.asking import ask_once
 from evalcli.retrieval.scoring import ResultFaultError, rank_documents
 
 
@@ -147,12 +148,11 @@ async def _ask_part(
     name: str, part: RetrieverPart, question_id: str | None, question: str, limit: int
 ) -> list[str]:
     """Ask one part; its own `min_score` counts, and repeated documents count once."""
-    retriever, floor = part.retriever, part.entry.min_score
-    if question_id is not None and isinstance(retriever, LabelledRetriever):
-        results = await retriever.retrieve_question(question_id, question, limit)
-    else:
-        results = await retriever.retrieve(question, limit)
+    floor = part.entry.min_score
     try:
+        results = await ask_once(
+            name, part.entry.type, part.retriever, question_id, question, limit
+        )
         ranking = rank_documents(
             results,
             limit=limit,

@@ -30,6 +30,7 @@ from evalcli.errors import (
     ProviderReplyError,
     ProviderTimeoutError,
     UsageError,
+    describe_foreign,
 )
 from evalcli.plugins import BUILTIN, load_retriever, plugin_names
 from evalcli.protocols import (
@@ -41,7 +42,8 @@ from evalcli.protocols import (
     RetrieverPart,
     RetrieverSetup,
 )
-from evalcli.records import CallRecord, Ranking, RetrievedDocument
+from evalcli.records import CallRecord, Ranking
+from evalcli.retrieval.asking import ask_once
 from evalcli.retrieval.call_ledger import collected_calls, sum_calls
 from evalcli.retrieval.embedding import open_packaged_embedder
 from evalcli.retrieval.scoring import (
@@ -233,25 +235,17 @@ class OpenRetriever:
 
     async def _results(
         self, question_id: str | None, question: str, limit: int
-    ) -> Sequence[RetrievedDocument | str]:
+    ) -> Sequence[object]:
         timeout_s = float(self.entry.timeout_s)
-        retriever = self.retriever
         try:
             async with asyncio.timeout(timeout_s):
-                if question_id is not None and isinstance(retriever, LabelledRetriever):
-                    return await retriever.retrieve_question(question_id, question, limit)
-                return await retriever.retrieve(question, limit)
+                return await ask_once(
+                    self.name, self.entry.type, self.retriever, question_id, question, limit
+                )
         except TimeoutError:
             raise ProviderTimeoutError(
                 self.name, f"{self.name} did not answer within {timeout_s:g} s", is_retryable=True
             ) from None
-        except EvalcliError:
-            raise
-        except Exception as exc:
-            if self.entry.type in BUILTIN["retrievers"]:
-                raise  # a bug of ours, not a failure of theirs
-            line = " ".join(f"{type(exc).__name__}: {exc}".split())[:200]
-            raise ProviderError(self.name, f"{self.name} failed: {line}", detail=line) from exc
 
 
 def _check_known(
@@ -379,7 +373,7 @@ def _make(setup: RetrieverSetup) -> Retriever:
         if kind in BUILTIN["retrievers"]:
             raise
         raise ConfigurationError(
-            f'retriever "{setup.name}" ({kind}) cannot be made: {type(exc).__name__}: {exc}'
+            f'retriever "{setup.name}" ({kind}) cannot be made: {describe_foreign(exc)}'
         ) from exc
     if not isinstance(retriever, Retriever):
         raise ConfigurationError(

@@ -124,13 +124,20 @@ def _check_result(result: object, place: int) -> RetrievedDocument:
         raise ResultFaultError(f"result {place} has an empty document id")
     if result.score is not None and not _is_number(result.score):
         raise ResultFaultError(f"result {place} has a score that is no finite number")
+    if result.text is not None and not isinstance(result.text, str):
+        raise ResultFaultError(f"result {place} has a text that is {_kind_of(result.text)}")
     if result.text is not None and len(result.text) > SHOWN_CHARACTERS:
         return RetrievedDocument(result.id, result.score, result.text[:SHOWN_CHARACTERS])
     return result
 
 
 def _is_number(score: object) -> bool:
-    return isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score)
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return False
+    try:
+        return isfinite(score)
+    except OverflowError:  # a whole number beyond what a float holds
+        return False
 
 
 def _score_of(document: RetrievedDocument, place: int) -> float:

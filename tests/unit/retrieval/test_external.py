@@ -79,6 +79,7 @@ async def test_ids_scores_and_texts_come_through(tmp_path: Path, server: Scripte
         ({"documents": [{"id": "a", "score": "high"}]}, "where its score"),
         ({"documents": [{"id": "a", "text": 7}]}, "where its text"),
         ({"documents": [""]}, "result 1 has an empty document id"),
+        ({"documents": [{"id": "a", "score": 10**400}]}, "a score that is too large"),
     ],
 )
 @pytest.mark.anyio
@@ -229,6 +230,9 @@ async def test_a_function_is_called(
         ("return {'a': 1}", "instead of a list"),
         ("return ['a', 7]", "result 2 has something of type int"),
         ("return [None]", "result 1 has nothing"),
+        ("return [{'id': 'a', 'score': 10**400}]", "result 1 has a score that is too large"),
+        ("return [{'id': 'a', 'score': '1'}]", "result 1 has something of type str"),
+        ("raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})()", "failed: Odd"),
         ("raise ValueError('line\\nbreak ' + 'x' * 500)", "line break xxx"),
     ],
 )
@@ -244,6 +248,61 @@ async def test_a_function_that_misbehaves_is_unmeasured(
     assert result.ranking is None
     assert said in str(result.error)
     assert len(str(result.error)) < 300
+
+
+@pytest.mark.anyio
+async def test_what_is_no_document_but_looks_like_one_is_unmeasured(tmp_path: Path) -> None:
+    code = """\
+        from evalcli.records import RetrievedDocument
+
+        def retrieve(question, limit):
+            return [RetrievedDocument(*{"score": ("a", 10**400), "text": ("a", 1.0, 5)}[question])]
+    """
+    retriever = open_python(tmp_path, code, module="odd_documents")
+
+    results = [await retriever.show(question, 5) for question in ("score", "text")]
+
+    assert [str(result.error).split(": ")[-1] for result in results] == [
+        "result 1 has a score that is too large",
+        "result 1 has something of type int where its text is needed",
+    ]
+
+
+@pytest.mark.anyio
+async def test_numbers_of_numpy_are_scores(tmp_path: Path) -> None:
+    code = """\
+        import numpy
+
+        def retrieve(question, limit):
+            return [{"id": "a", "score": numpy.float32(0.5)}, {"id": "b", "score": numpy.int64(2)}]
+    """
+    result = await open_python(tmp_path, code, module="numpy_site").show("x", 5)
+
+    assert result.ranking is not None
+    assert [one.score for one in result.ranking.documents] == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+@pytest.mark.anyio
+async def test_a_lazy_answer_that_hangs_is_unmeasured_too(tmp_path: Path, kind: str) -> None:
+    code = f"""\
+        import threading
+        released = threading.Event()
+
+        def search():
+            released.wait(30)
+            yield "a"
+
+        {kind} retrieve(question, limit):
+            return search()
+    """
+    module = f"lazy_{len(kind)}"
+    retriever = open_python(tmp_path, code, module=module, timeout_s=0.2)
+
+    result = await retriever.show("x", 5)
+    sys.modules[module].released.set()
+
+    assert str(result.error) == "site did not answer within 0.2 s"
 
 
 @pytest.mark.anyio

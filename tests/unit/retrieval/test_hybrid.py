@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from evalcli.declarations.retriever import parse_retriever_entry
 from evalcli.errors import ConfigurationError, UsageError
-from evalcli.retrieval.hybrid import fuse_rankings
+from evalcli.protocols import RetrieverPart, RetrieverSetup
+from evalcli.records import RetrievedDocument
+from evalcli.retrieval.hybrid import Hybrid, fuse_rankings
 from evalcli.retrieval.opening import OpenRetriever
 from tests.support.retrieval import CUTOFFS, make_question, open_declared, write_documents
 
@@ -103,6 +106,50 @@ async def test_a_part_that_fails_makes_the_question_unmeasured(tmp_path: Path) -
 
     assert result.ranking is None
     assert "knows questions by id" in str(result.error)
+
+
+class PlugIn:
+    """A retriever of a package, at its worst."""
+
+    provenance: Mapping[str, str] = {}
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    async def retrieve(self, question: str, limit: int) -> Sequence[RetrievedDocument]:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]  # what a plug-in may do
+
+    async def aclose(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (KeyError("x"), "two failed: KeyError: 'x'"),
+        (None, "two: returned nothing"),
+        ([7], "two: result 1 is of type int"),
+    ],
+    ids=["raises", "none", "number"],
+)
+@pytest.mark.anyio
+async def test_a_plug_in_as_a_part_makes_its_question_unmeasured(
+    tmp_path: Path, answer: object, said: str
+) -> None:
+    acme = parse_retriever_entry({"type": "acme"})
+    parts = {
+        name: RetrieverPart(acme, PlugIn(given))
+        for name, given in (("one", ["a"]), ("two", answer))
+    }
+    entry = parse_retriever_entry(HYBRID)
+    hybrid = Hybrid(RetrieverSetup("both", entry, root=tmp_path, cache=tmp_path, parts=parts))
+
+    result = await OpenRetriever("both", entry, hybrid).show("x", 5)
+
+    assert result.ranking is None
+    assert said in str(result.error)
 
 
 def test_one_corpus_is_one_revision(tmp_path: Path) -> None:

@@ -103,6 +103,23 @@ async def test_a_result_that_is_no_document_is_unmeasured() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(None, "returned nothing"), ("abc", "type str"), ({"a": 1}, "type dict"), (iter(()), "type ")],
+    ids=["none", "text", "mapping", "iterator"],
+)
+@pytest.mark.anyio
+async def test_a_plug_in_that_returns_no_list_is_unmeasured(answer: object, said: str) -> None:
+    retriever = ScriptedRetriever()
+    retriever.answer = answer  # type: ignore[assignment]  # what a plug-in may do
+
+    result = await opened(retriever).ask(make_question(), CUTOFFS)
+
+    assert result.ranking is None
+    assert said in str(result.error)
+    assert "instead of a list of documents" in str(result.error)
+
+
 @pytest.mark.anyio
 async def test_a_plug_in_that_raises_is_unmeasured() -> None:
     result = await opened(ScriptedRetriever(KeyError("x"))).ask(make_question(), CUTOFFS)

@@ -99,6 +99,8 @@ def test_min_score_needs_scores() -> None:
         (RetrievedDocument("a", float("nan")), "no finite number"),
         (RetrievedDocument("a", float("inf")), "no finite number"),
         (RetrievedDocument("a", True), "no finite number"),
+        (RetrievedDocument("a", 10**400), "no finite number"),
+        (RetrievedDocument("a", 1.0, 5), "text that is of type int"),  # type: ignore[arg-type]  # the same
     ],
 )
 def test_a_result_that_is_no_document_is_refused(result: object, said: str) -> None:
