@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import evalcli
@@ -146,9 +147,9 @@ class OpenRetriever:
         """What a person should know about the corpus."""
         return tuple(self.retriever.notes) if isinstance(self.retriever, CorpusRetriever) else ()
 
-    @property
+    @cached_property
     def document_ids(self) -> Collection[str] | None:
-        """All documents of the corpus; None where it is not at hand."""
+        """All documents of the corpus, as read once; None where it is not at hand."""
         return self.retriever.document_ids if isinstance(self.retriever, CorpusRetriever) else None
 
     @property

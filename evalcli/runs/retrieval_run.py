@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalcli.calls.pipeline import Pipeline
@@ -10,7 +10,13 @@ from evalcli.calls.trust import more_sensitive
 from evalcli.declarations.question_set import GoldenQuestion, QuestionSet
 from evalcli.declarations.resolution import known_names
 from evalcli.declarations.scalars import cite
-from evalcli.errors import InterruptedRunError, ProviderError, UsageError
+from evalcli.errors import (
+    ConfigurationError,
+    DeclarationError,
+    InterruptedRunError,
+    ProviderError,
+    UsageError,
+)
 from evalcli.records import (
     CallRecord,
     PlannedPrompt,
@@ -117,6 +123,7 @@ async def run_question_set(
         notes = await _prepare_retriever(prepared, setting)
         is_interrupted = await _perform(prepared, setting, notes)
         trials = history.load_trials(run_id)
+        passages, unread = _find_passages(opened, trials)
         outcome = finish_run(
             prepared.run,
             trials,
@@ -125,9 +132,11 @@ async def run_question_set(
             branch=setting.workspace.eval.baseline_branch,
             named=prepared.named_baseline,
             is_interrupted=is_interrupted,
-            notes=(*notes, *_unknown_documents(opened, trials)),
+            notes=(*notes, *_unknown_documents(opened, trials), *unread),
         )
-        outcome = _with_corpus(outcome, opened)
+        known = opened.document_ids
+        documents = None if known is None else len(known)
+        outcome = replace(outcome, documents=documents, passages=passages)
     if is_interrupted and outcome.run.is_interrupted:
         raise InterruptedRunError(
             f"interrupted: run {run_id} keeps {outcome.summary.measured} of "
@@ -332,17 +341,22 @@ def _unknown_documents(opened: OpenRetriever, trials: Sequence[Trial]) -> tuple[
     return (f"{what} not in the corpus: {', '.join(named[:_NAMED_AT_MOST])}{rest}",)
 
 
-def _with_corpus(outcome: RunOutcome, opened: OpenRetriever) -> RunOutcome:
-    """Add what only the corpus knows: its size, and pieces of what came first by mistake."""
-    known = opened.document_ids
+def _find_passages(
+    opened: OpenRetriever, trials: Sequence[Trial]
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Find pieces of what came first by mistake; a corpus that went meanwhile is only noted.
+
+    The questions were asked, so that what they showed is kept whatever became of the corpus.
+    """
     wrong = dict.fromkeys(
         trial.ranking.documents[0].id
-        for trial in outcome.trials
+        for trial in trials
         if trial.ranking is not None and trial.ranking.documents
         if trial.grade is not None and not trial.grade.passed
     )
-    return replace(
-        outcome,
-        documents=None if known is None else len(known),
-        passages=opened.find_texts(list(wrong)[:_PASSAGES_AT_MOST]) if wrong else {},
-    )
+    if not wrong:
+        return {}, ()
+    try:
+        return opened.find_texts(list(wrong)[:_PASSAGES_AT_MOST]), ()
+    except (ConfigurationError, DeclarationError) as exc:
+        return {}, (f"what came back cannot be shown: {exc}",)

@@ -314,6 +314,34 @@ def test_a_document_outside_the_corpus_is_named(site: RetrievalSite) -> None:
     assert note in site.workspace.last_run()["notes"]
 
 
+@pytest.mark.parametrize("became", ["deleted", "changed"])
+def test_a_corpus_that_goes_while_questions_are_asked_takes_no_result_away(
+    cli_workspace: CliWorkspace, became: str
+) -> None:
+    site = RetrievalSite(cli_workspace)
+    write_documents(cli_workspace.folder, DOCUMENTS)
+    module = f"gone_{site.module}"
+    change = {"deleted": "corpus.unlink()", "changed": "corpus.write_text('no JSON')"}[became]
+    cli_workspace.write(
+        f"{module}.py",
+        "import pathlib\n"
+        "corpus = pathlib.Path(__file__).with_name('corpus.jsonl')\n"
+        "def retrieve(question, limit):\n"
+        f"    corpus.exists() and {change}\n"
+        "    return ['other', 'hours']\n",
+    )
+    corpus = {"jsonl": "corpus.jsonl"}
+    site.declare({"site": site.entry(callable=f"{module}:retrieve", corpus=corpus, concurrency=1)})
+    site.ask({"a": expecting("hours"), "b": expecting("hours")})
+
+    result = site.run()
+
+    assert result.exit == 0
+    assert "what came back cannot be shown: the corpus" in result.stdout
+    assert '1 document that was returned is not in the corpus: "other" (2 times)' in result.stdout
+    assert cli_workspace.last_run()["run"]["status"] == "complete"
+
+
 def test_an_expected_document_that_is_not_in_the_corpus_is_named_before_the_run(
     site: RetrievalSite,
 ) -> None:
