@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalcli.api.workspaces import current_folder
-from evalcli.importers.imported import WrittenImport
-from evalcli.importers.importing import ImportForm, ImportOptions, import_source
+from evalcli.errors import UsageError
+from evalcli.importers.imported import WrittenImport, set_file_of
+from evalcli.importers.importing import ImportForm, ImportOptions, identifier_of, import_source
 from evalcli.loading.catalog import (
     Listing,
     Shelf,
@@ -51,11 +52,28 @@ def import_set(
     for a CSV file. Nothing is added to `evalcli.yaml`; what to add is in the result.
 
     Raises:
-        UsageError: an option cannot work, a file is missing, or one to be written is there.
+        UsageError: an option cannot work, a file is missing, one to be written is there, or the
+            identifier is that of another set.
         DeclarationError: the source has faults.
     """
+    options = options or ImportOptions()
     root = find_workspace(workspace, os.environ, current_folder()) or current_folder()
-    return import_source(form, source, options or ImportOptions(), root)
+    _refuse_another(identifier_of(source, options), root, workspace)
+    return import_source(form, source, options, root)
+
+
+def _refuse_another(identifier: str, root: Path, workspace: Path | None) -> None:
+    """Refuse an identifier of another file's set: declared twice, both would be withheld."""
+    own = root / set_file_of(identifier)
+    for listing in open_sets(workspace).listings:
+        file = current_folder() / listing.file
+        if listing.identifier == identifier and not (
+            own.exists() and file.exists() and file.samefile(own)
+        ):
+            raise UsageError(
+                f'"{identifier}" is declared already, in {listing.file}',
+                advice="name another one with --identifier",
+            )
 
 
 def validate_sets(files: Sequence[Path] = (), *, workspace: Path | None = None) -> ValidationReport:

@@ -43,7 +43,8 @@ class Form(StrEnum):
     GAP = "gap"
 
 
-Grade = Annotated[Whole, Field(ge=1, le=1_000_000)]
+MAX_GRADE = 1_000_000
+Grade = Annotated[Whole, Field(ge=1, le=MAX_GRADE)]
 """How well a document answers, larger is better; one that does not answer is left out."""
 
 

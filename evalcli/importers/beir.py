@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from evalcli.importers.imported import (
     form_analysis,
     grades_of,
     guess_form,
+    read_grade,
     refuse_faults,
 )
 from evalcli.retrieval.corpus import open_corpus
@@ -176,25 +177,34 @@ def _import_labelled(corpus: Path, queries: Path, labels: Path, language: str) -
 
 def _read_labels(path: Path, faults: list[Fault]) -> dict[str, Mapping[str, int]]:
     rows: dict[str, list[tuple[str, int]]] = {}
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as exc:
+        faults.append(_fault(path, 1, f"cannot be read: {exc.strerror}"))
+        return {}
+    for number, line in enumerate(lines, start=1):
         try:
             columns = line.decode("utf-8-sig").strip("\r").split("\t")
         except UnicodeDecodeError:
             faults.append(_fault(path, number, "is not UTF-8"))
             continue
-        if columns == [""] or (number == 1 and not _is_grade(columns[-1])):
-            continue  # the header
+        if columns == [""] or (number == 1 and _is_header(columns)):
+            continue
         if len(columns) == 4:  # TREC's own form, with an iteration between
             columns = [columns[0], *columns[2:]]
-        if len(columns) != 3 or not _is_grade(columns[2]):
+        if len(columns) != 3 or not columns[0].strip() or not columns[1].strip():
             faults.append(_fault(path, number, "is not `query-id<TAB>corpus-id<TAB>grade`"))
             continue
-        rows.setdefault(columns[0], []).append((columns[1], int(columns[2])))
+        try:
+            rows.setdefault(columns[0], []).append((columns[1], read_grade(columns[2])))
+        except ValueError as exc:
+            faults.append(_fault(path, number, str(exc), "grade"))
     return {identifier: grades_of(found) for identifier, found in rows.items()}
 
 
-def _is_grade(text: str) -> bool:
-    return text.strip().lstrip("-").isdecimal()
+def _is_header(columns: Sequence[str]) -> bool:
+    """Whether the first line names the columns: a word stands where a grade would."""
+    return len(columns) > 2 and any(sign.isalpha() for sign in columns[-1])
 
 
 def _read_queries(path: Path, wanted: Mapping[str, object], faults: list[Fault]) -> dict[str, str]:

@@ -23,6 +23,7 @@ from evalcli.importers.imported import (
     form_analysis,
     grades_of,
     guess_form,
+    read_grade,
     refuse_faults,
 )
 
@@ -92,8 +93,10 @@ def import_csv(
             "no column says which documents are expected",
             advice="name a column for expected, or columns for the document's title or text",
         )
+    if not columns.separator:
+        raise UsageError("the separator is empty", advice="write what stands between expected ids")
     reader = _Reader(path, columns)
-    for number, row in _read_rows(path, columns, delimiter):
+    for number, row in _read_rows(path, columns, delimiter, reader.faults):
         reader.take(number, row)
     refuse_faults(path.name, reader.faults)
     return reader.finish(form_analysis(language))
@@ -113,12 +116,18 @@ def choose_columns(
         if what not in known:
             raise UsageError(f"a column cannot hold {cite(what)}", advice=known_names(known, what))
     header = _open_rows(path, delimiter).fieldnames or ()
+    if len(header) == 1 and (other := next((one for one in ";\t|," if one in header[0]), None)):
+        shown = "\\t" if other == "\t" else other
+        raise UsageError(
+            f"{path.name} has one column, {cite(header[0])}",
+            advice=f'name what stands between its columns: --delimiter "{shown}"',
+        )
     found = {what: what for what in known if what in header}
     return CsvColumns(**{"question": "question", **found, **named}, separator=separator)
 
 
 def _open_rows(path: Path, delimiter: str) -> csv.DictReader[str]:
-    if len(delimiter) != 1:
+    if len(delimiter) != 1 or delimiter in '"\r\n':
         raise UsageError("a delimiter is one character", advice='write "," or ";" or a tab')
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -137,19 +146,35 @@ def _open_rows(path: Path, delimiter: str) -> csv.DictReader[str]:
 
 
 def _read_rows(
-    path: Path, columns: CsvColumns, delimiter: str
+    path: Path, columns: CsvColumns, delimiter: str, faults: list[Fault]
 ) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Read rows; one of more or fewer cells than the header becomes a fault.
+
+    A comma without quotes moves what follows it to other columns, and labels would be wrong.
+    """
     rows = _open_rows(path, delimiter)
-    _check_header(path, columns, rows.fieldnames or ())
+    header = rows.fieldnames or ()
+    _check_header(path, columns, header)
     try:
-        for row in rows:
-            cells = {name: value or "" for name, value in row.items() if isinstance(name, str)}
-            yield rows.line_num, cells
+        for cells in rows.reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                message = f"has {_cells(len(cells))}, and the header has {len(header)}"
+                advice = "put texts that hold the delimiter in double quotes"
+                faults.append(Fault(path.name, rows.reader.line_num, 1, "", message, advice))
+            else:
+                yield rows.reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as exc:
-        refuse_faults(path.name, [Fault(path.name, rows.line_num, 1, "", f"is no CSV: {exc}")])
+        line = rows.reader.line_num
+        refuse_faults(path.name, [Fault(path.name, line, 1, "", f"is no CSV: {exc}")])
 
 
 _SAVE = "save it as UTF-8"
+
+
+def _cells(number: int) -> str:
+    return "1 cell" if number == 1 else f"{number} cells"
 
 
 def _check_header(path: Path, columns: CsvColumns, header: object) -> None:
@@ -160,6 +185,10 @@ def _check_header(path: Path, columns: CsvColumns, header: object) -> None:
             known = f'write "{near[0]}"' if near else f"it has: {', '.join(names) or 'none'}"
             raise UsageError(
                 f"{path.name} has no column {cite(column)} for the {what}", advice=known
+            )
+        if names.count(column) > 1:
+            raise UsageError(
+                f"{path.name} has the column {cite(column)} twice", advice="rename one of them"
             )
 
 
@@ -182,12 +211,14 @@ class _Reader:
         if not any(cells.values()):
             return
         question = self._question_of(number, cells)
-        grade = cells.get("grade") or "1"
-        if not grade.lstrip("-").isdecimal():
-            self._fault(number, "grade", f"{cite(grade)} is no whole number")
-        elif question is not None:
+        try:
+            grade = read_grade(cells.get("grade") or "1")
+        except ValueError as exc:
+            self._fault(number, "grade", str(exc))
+            return
+        if question is not None:
             for identifier in self._documents_of(number, cells):
-                question.labels.append((identifier, int(grade)))
+                question.labels.append((identifier, grade))
 
     def finish(self, analysis: Analysis) -> ImportedSet:
         """Make the set."""

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from evalcli.declarations.prompt_set import IDENTIFIER_PATTERN
-from evalcli.declarations.question_set import Form, GoldenQuestion
+from evalcli.declarations.question_set import MAX_GRADE, Form, GoldenQuestion
 from evalcli.declarations.resolution import known_names
 from evalcli.declarations.retriever import Language
+from evalcli.declarations.scalars import cite
 from evalcli.errors import DeclarationError, Fault, UsageError
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def write_import(
             f'"{identifier}" is no identifier',
             advice="write lower-case letters, digits and _, with dots between, as acme.handbook",
         )
-    stem = identifier.replace(".", "_")
-    set_file, rows_file = Path("sets", f"{stem}.yaml"), Path("sets", f"{stem}.jsonl")
+    stem, set_file = identifier.replace(".", "_"), set_file_of(identifier)
+    rows_file = set_file.with_suffix(".jsonl")
     if not imported.questions:
         raise UsageError("the source holds no question", advice="look at its labels")
     is_large = len(imported.questions) > QUESTIONS_IN_YAML
@@ -94,16 +95,21 @@ def write_import(
             f"{present[0]} is there already", advice="name another identifier, or overwrite it"
         )
     head = _render_head(identifier, name)
-    for path in planned:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
     if is_large:
-        _write(root / rows_file, "".join(f"{render_row(one)}\n" for one in imported.questions))
-        _write(root / set_file, f"{head}questions: {{file: {rows_file.as_posix()}}}\n")
+        rows = "".join(f"{render_row(one)}\n" for one in imported.questions)
+        texts = {rows_file: rows, set_file: f"{head}questions: {{file: {rows_file.as_posix()}}}\n"}
     else:
         rows = "".join(_render_question(one) for one in imported.questions)
-        _write(root / set_file, f"{head}questions:\n{rows}")
-    if corpus_file is not None:
-        _write_corpus(imported, root / corpus_file)
+        texts = {set_file: f"{head}questions:\n{rows}"}
+    try:
+        for path in planned:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+        for path, text in texts.items():
+            _write(root / path, text)
+        if corpus_file is not None:
+            _write_corpus(imported, root / corpus_file)
+    except OSError as exc:
+        raise UsageError(f"{exc.filename or root} cannot be written: {exc.strerror}") from exc
     return WrittenImport(
         tuple(planned),
         _render_retriever(stem, corpus_file, language),
@@ -111,6 +117,11 @@ def write_import(
         len(imported.questions),
         imported.notes,
     )
+
+
+def set_file_of(identifier: str) -> Path:
+    """Name the file a set is written to, from the workspace's folder on."""
+    return Path("sets", f"{identifier.replace('.', '_')}.yaml")
 
 
 def _corpus_file(imported: ImportedSet, stem: str) -> Path | None:
@@ -122,7 +133,8 @@ def _corpus_file(imported: ImportedSet, stem: str) -> Path | None:
 
 def _write_corpus(imported: ImportedSet, target: Path) -> None:
     if isinstance(imported.corpus, Path):
-        shutil.copyfile(imported.corpus, target)
+        if not (target.exists() and target.samefile(imported.corpus)):
+            shutil.copyfile(imported.corpus, target)
     else:
         _write(target, "".join(f"{line}\n" for line in imported.corpus or ()))
 
@@ -227,6 +239,23 @@ def refuse_faults(name: str, faults: Sequence[Fault]) -> None:
     """
     if faults:
         raise DeclarationError(f"{name} cannot be imported", faults=faults[:MAX_FAULTS])
+
+
+def read_grade(text: str) -> int:
+    """Read how well a document answers, as a source writes it.
+
+    Raises:
+        ValueError: it is no grade; the message says why.
+    """
+    found = _GRADE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{cite(text)} is no whole number")
+    if len(text.strip()) > len(f"-{MAX_GRADE}") or int(found[0]) > MAX_GRADE:
+        raise ValueError(f"{cite(text)} is larger than a grade can be, {MAX_GRADE:,}")
+    return int(found[0])
+
+
+_GRADE = re.compile("-?[0-9]+")
 
 
 def grades_of(rows: Iterable[tuple[str, int]]) -> Mapping[str, int]:

@@ -46,12 +46,11 @@ def import_source(
     """
     check_language(options.language)
     imported = _read(form, source, options)
-    own_name = source.resolve().name if source.is_dir() else source.stem
     return write_import(
         imported,
         root,
-        identifier=options.identifier or f"imported.{_slug(own_name)}",
-        name=options.name or own_name,
+        identifier=identifier_of(source, options),
+        name=options.name or _own_name(source),
         language=options.language,
         is_overwriting=options.is_overwriting,
     )
@@ -64,6 +63,15 @@ def _read(form: ImportForm, source: Path, options: ImportOptions) -> ImportedSet
         source, options.columns, delimiter=options.delimiter, separator=options.separator
     )
     return import_csv(source, columns, delimiter=options.delimiter, language=options.language)
+
+
+def identifier_of(source: Path, options: ImportOptions) -> str:
+    """Say what identifier the set will have: as the options say, else after the source."""
+    return options.identifier or f"imported.{_slug(_own_name(source))}"
+
+
+def _own_name(source: Path) -> str:
+    return source.resolve().name if source.is_dir() else source.stem
 
 
 def _slug(name: str) -> str:

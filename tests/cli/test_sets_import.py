@@ -139,6 +139,10 @@ def test_columns_of_the_usual_names_need_no_mapping(cli_workspace: CliWorkspace)
         (("csv", "faq.csv", "--column", "id=Nummer"), 'no column "Nummer"'),
         (("csv", "faq.csv", "--column", "id=a", "--column", "id=b"), "twice"),
         (("csv", "faq.csv", "--delimiter", ";;"), "one character"),
+        (("csv", "faq.csv", "--delimiter", '"'), "one character"),
+        (("csv", "faq.csv", "--delimiter", "\\t"), 'between its columns: --delimiter ","'),
+        (("csv", "faq.csv", "--separator", ""), "the separator is empty"),
+        (("csv", "faq.csv", "--identifier", "nr.manual"), '"nr.manual" is declared already'),
     ],
 )
 def test_what_cannot_be_imported_is_refused_and_nothing_is_written(
@@ -152,6 +156,42 @@ def test_what_cannot_be_imported_is_refused_and_nothing_is_written(
     assert result.exit == 2
     assert told in result.output
     assert not (cli_workspace.folder / "sets").exists()
+
+
+def test_a_set_of_another_file_keeps_its_identifier(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write("faq.csv", "question,expected\nOpen?,a\n")
+    cli_workspace.run("sets", "import", "csv", "faq.csv")
+    (cli_workspace.folder / "sets/imported_faq.yaml").rename(
+        cli_workspace.folder / "sets/mine.yaml"
+    )
+
+    result = cli_workspace.run("sets", "import", "csv", "faq.csv", "--overwrite")
+
+    assert result.exit == 2
+    assert '"imported.faq" is declared already, in sets/mine.yaml' in result.output
+    assert cli_workspace.run("sets", "show", "imported.faq").exit == 0
+
+
+def test_a_folder_that_cannot_be_written_is_named(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write("faq.csv", "question,expected\nOpen?,a\n")
+    cli_workspace.write("sets", "a file\n")
+
+    result = cli_workspace.run("sets", "import", "csv", "faq.csv")
+
+    assert result.exit == 2
+    assert "sets cannot be written: File exists" in result.output
+
+
+def test_a_corpus_that_lies_where_it_is_written_to_stays(cli_workspace: CliWorkspace) -> None:
+    folder = write_beir(cli_workspace.folder)
+    written = cli_workspace.folder / "corpora" / "imported_town_hall.jsonl"
+    written.parent.mkdir()
+    written.hardlink_to(folder / "corpus.jsonl")
+
+    result = cli_workspace.run("sets", "import", "beir", str(folder), "--overwrite")
+
+    assert result.exit == 0, result.output
+    assert written.read_bytes()
 
 
 def test_files_that_are_there_are_kept_unless_told_otherwise(cli_workspace: CliWorkspace) -> None:

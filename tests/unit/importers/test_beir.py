@@ -99,6 +99,35 @@ def test_a_broken_label_is_named_with_its_line(tmp_path: Path) -> None:
     assert faults_of(folder)[0].startswith("test.tsv:2:1: is not `query-id")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("q1\td1\t--1", '"--1" is no whole number'),
+        ("q1\td1\t1.0", '"1.0" is no whole number'),
+        ("q1\td1\t99999999999", "is larger than a grade can be"),
+        ("q1\td1\t" + "9" * 5000, "is larger than a grade can be"),
+        ("q1\t\t1", "is not `query-id"),
+        ("\td1\t1", "is not `query-id"),
+        ("q1 0 d1 1", "is not `query-id"),
+    ],
+    ids=["two signs", "fraction", "large", "5000 digits", "no document", "no query", "spaces"],
+)
+def test_a_label_that_is_none_is_named_in_the_first_line_too(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    [fault] = faults_of(write_beir(tmp_path, labels=f"{line}\n"))
+
+    assert fault.startswith("test.tsv:1:1: ")
+    assert said in fault
+
+
+def test_a_number_of_too_many_digits_is_a_fault_of_its_line(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path)
+    (folder / "queries.jsonl").write_text('{"_id": ' + "9" * 5000 + "}\n", encoding="utf-8")
+
+    assert faults_of(folder)[0].startswith("queries.jsonl:1:1: is no JSON: ")
+
+
 def test_a_missing_split_names_those_that_are_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no labels qrels/dev\.tsv; name a split.*: test"):
         import_beir(write_beir(tmp_path), split="dev")

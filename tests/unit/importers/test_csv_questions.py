@@ -98,12 +98,54 @@ def test_all_faults_are_named_with_their_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("grade", "said"),
+    [
+        ("high", '"high" is no whole number'),
+        ("--5", '"--5" is no whole number'),
+        ("1.0", '"1.0" is no whole number'),
+        ("1000001", '"1000001" is larger than a grade can be, 1,000,000'),
+        ("9" * 5000, "is larger than a grade can be"),
+    ],
+    ids=["word", "two signs", "fraction", "too large", "5000 digits"],
+)
+def test_a_grade_that_is_none_is_named(tmp_path: Path, grade: str, said: str) -> None:
     columns = CsvColumns(question="q", expected="d", grade="g")
 
-    assert faults_of(tmp_path, "q,d,g\nWho?,a,high\n", columns) == [
-        'faq.csv:2:1: g: "high" is no whole number'
+    [fault] = faults_of(tmp_path, f"q,d,g\nWho?,a,{grade}\n", columns)
+
+    assert fault.startswith("faq.csv:2:1: g: ")
+    assert said in fault
+
+
+def test_a_row_of_more_or_fewer_cells_is_named(tmp_path: Path) -> None:
+    text = "Nr,Frage,Dokumente,Form\n1,Wann, bitte?,a,gap\n2,Wo?\n,,,\n   \n3,Wer?,a,gap\n"
+
+    advice = "put texts that hold the delimiter in double quotes"
+    assert faults_of(tmp_path, text, LABELLED) == [
+        f"faq.csv:2:1: has 5 cells, and the header has 4; {advice}",
+        f"faq.csv:3:1: has 2 cells, and the header has 4; {advice}",
     ]
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match='has the column "Dok" twice'):
+        read(tmp_path, "Frage,Dok,Dok\nWo?,a,b\n", CsvColumns(question="Frage", expected="Dok"))
+
+
+def test_an_empty_separator_is_refused(tmp_path: Path) -> None:
+    columns = CsvColumns(question="Frage", expected="Dok", separator="")
+
+    with pytest.raises(UsageError, match="the separator is empty"):
+        read(tmp_path, "Frage,Dok\nWo?,a\n", columns)
+
+
+def test_a_quote_that_stays_open_is_named(tmp_path: Path) -> None:
+    columns = CsvColumns(question="Frage", expected="Dok")
+
+    [fault] = faults_of(tmp_path, 'Frage,Dok\nWo?,a\n"Wann?,b\n', columns)
+
+    assert fault.startswith("faq.csv:3:1: is no CSV")
 
 
 def test_a_document_with_two_texts_is_named(tmp_path: Path) -> None:
