@@ -48,6 +48,7 @@ from evalcli.retrieval.asking import ask_once
 from evalcli.retrieval.call_ledger import collected_calls, sum_calls
 from evalcli.retrieval.embedding import open_packaged_embedder
 from evalcli.retrieval.scoring import (
+    ANY_CORPUS,
     ResultFaultError,
     find_unknown_expected,
     rank_documents,
@@ -140,7 +141,7 @@ class OpenRetriever:
         revision = self.provenance.get("corpus")
         if revision is None or self.entry.corpus_change == "mismatch":
             return revision
-        return "any"
+        return ANY_CORPUS
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -263,6 +263,10 @@ def _mean(values: Iterable[float | None]) -> float | None:
 # --- what is comparable, what does not belong -----------------------------------------------------
 
 
+ANY_CORPUS = "any"
+"""What the labels' fingerprints say of the corpus where a changed one is to be compared."""
+
+
 def question_fingerprints(question: GoldenQuestion, corpus: str | None) -> Fingerprints:
     """Fingerprint what makes a question comparable.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -44,11 +44,13 @@ def finish_run(
     named: ChosenBaseline | None = None,
     is_interrupted: bool = False,
     notes: Sequence[str] = (),
+    align: Callable[[Baseline], Baseline] | None = None,
 ) -> RunOutcome:
     """Sum up, compare, judge, store, and move the baseline where the rules say so.
 
     `branch` is the only branch that may move a baseline, None for any. `named` is what
     `find_named_baseline` found before the run. `notes` say what a person should know of the run.
+    `align` writes fingerprints of a baseline as this run writes them, where they mean the same.
     """
     summary = summarize_trials(run.plan, trials, run.trials)
     run = _as_measured(run, summary, finished_at, is_interrupted)
@@ -56,6 +58,8 @@ def finish_run(
     if run.status is RunStatus.COMPLETE:
         chosen = named if named is not None else _find_current_baseline(run, history)
     baseline = chosen.baseline
+    if baseline is not None and align is not None:
+        baseline = align(baseline)
     run = replace(run, baseline_id=baseline.baseline_id if baseline is not None else None)
     comparison = compare_run(
         run,

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evalcli.comparison.rank_change import find_changed, find_rank_changes
+from evalcli.comparison.reason_text import CORPUS
+from evalcli.declarations.question_set import GoldenQuestion
 from evalcli.history.store import History
 from evalcli.records import (
     Baseline,
@@ -17,8 +19,10 @@ from evalcli.records import (
     TrialState,
 )
 from evalcli.retrieval.scoring import (
+    ANY_CORPUS,
     DEFAULT_CUTOFFS,
     describe_cutoffs,
+    question_fingerprints,
     read_cutoffs,
     summarize_retrieval,
 )
@@ -49,6 +53,34 @@ def add_rank_changes(
     before = _load_scores(baseline, changed, history)
     changes = find_rank_changes(changed, baseline.prompts, before, after)
     return replace(comparison, rank_changes=changes)
+
+
+def align_labels(
+    baseline: Baseline,
+    questions: Iterable[GoldenQuestion],
+    corpus: str | None,
+    revision: str | None,
+) -> Baseline:
+    """Write a baseline's labels with the word that this run has for the corpus.
+
+    The word is the corpus' revision, or `any` where the retriever's entry says
+    `corpus_change: compare`. Saying so must not make other labels of those that a baseline has
+    from before, nor must taking it back over the same corpus.
+    `corpus` is this run's word, `revision` that of its corpus.
+    """
+    was = baseline.treatment.settings.get(CORPUS)
+    before = was if corpus == ANY_CORPUS else ANY_CORPUS
+    if before is None or (corpus != ANY_CORPUS and was != revision):
+        return baseline
+    aligned = dict(baseline.prompts)
+    for question in questions:
+        known = aligned.get(question.id)
+        graded = question_fingerprints(question, before).graded
+        if known is not None and known.fingerprints.graded == graded:
+            said = question_fingerprints(question, corpus).graded
+            fingerprints = replace(known.fingerprints, graded=said)
+            aligned[question.id] = replace(known, fingerprints=fingerprints)
+    return replace(baseline, prompts=aligned)
 
 
 def _load_scores(

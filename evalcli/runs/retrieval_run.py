@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from evalcli.calls.pipeline import Pipeline
 from evalcli.calls.trust import more_sensitive
@@ -54,6 +55,7 @@ from evalcli.runs.retrieval_options import (
     resumed_retrieval_options,
     stored_retrieval_options,
 )
+from evalcli.runs.retrieval_outcome import align_labels
 from evalcli.runs.retriever_access import open_declared_retriever
 from evalcli.runs.run import RunStack, conduct_run, was_interrupted
 from evalcli.runs.setting import RunSetting, history_listener, retry_listener
@@ -133,6 +135,12 @@ async def run_question_set(
             named=prepared.named_baseline,
             is_interrupted=is_interrupted,
             notes=(*notes, *_unknown_documents(opened, trials), *unread),
+            align=partial(
+                align_labels,
+                questions=prepared.chosen,
+                corpus=opened.benchmark_corpus,
+                revision=opened.provenance.get("corpus"),
+            ),
         )
         known = opened.document_ids
         documents = None if known is None else len(known)

@@ -187,6 +187,44 @@ def test_another_corpus_is_named_and_compared_where_the_entry_says_so(site: Retr
     assert comparison(site)["state"] == "comparable"
 
 
+@pytest.mark.parametrize("corpus", ["r1", "r2"])
+def test_corpus_change_can_be_said_when_there_is_a_baseline_already(
+    site: RetrievalSite, corpus: str
+) -> None:
+    run_with(site, 10)
+    site.declare({"site": site.entry(corpus_change="compare", revisions={"corpus": corpus})})
+
+    good, bad = run_with(site, 10, GATE), run_with(site, 7, GATE)
+
+    assert [good.exit, bad.exit] == [0, 1]
+    assert comparison(site)["state"] == "comparable"
+
+
+def test_corpus_change_can_be_taken_back_over_the_same_corpus(site: RetrievalSite) -> None:
+    site.declare({"site": site.entry(corpus_change="compare")})
+    run_with(site, 10)
+
+    site.declare({"site": site.entry()})
+    same = run_with(site, 10, GATE)
+    site.declare({"site": site.entry(revisions={"corpus": "r2"})})
+    other = run_with(site, 10, GATE)
+
+    assert [same.exit, other.exit] == [0, 1]
+    assert "(r1 → r2)" in other.stdout
+
+
+def test_corpus_change_hides_no_edited_label(site: RetrievalSite) -> None:
+    run_with(site, 10)
+    site.declare({"site": site.entry(corpus_change="compare")})
+    site.ask({one: {"expected": [f"doc-{one}", *(["x"] if one == "q01" else [])]} for one in TEN})
+
+    result = run_with(site, 10, GATE)
+
+    assert result.exit == 1
+    assert "1 question of the baseline" in result.stdout
+    assert "(q01: labels or corpus)" in result.stdout
+
+
 def test_a_corpus_file_that_changes_or_goes_is_a_mismatch(cli_workspace: CliWorkspace) -> None:
     site = RetrievalSite(cli_workspace)
     for name in ("hours", "waste"):
