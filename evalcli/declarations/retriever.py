@@ -97,6 +97,8 @@ def _take_patterns(raw: object) -> object:
 
 def _check_pattern(pattern: str) -> str:
     parts = pattern.split("/")
+    if not any(part not in ("", ".") for part in parts):
+        raise ValueFaultError("names no file", advice="write a pattern such as docs/**/*.md")
     if pattern.startswith(("/", "~")) or ".." in parts or "\\" in pattern:
         raise ValueFaultError(
             "must stay inside the workspace",

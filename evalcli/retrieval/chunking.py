@@ -26,11 +26,12 @@ def split_by_heading(text: str) -> Iterator[Chunk]:
 
     A chunk's title is the path of headings down to its own, its name the heading as GitHub links
     it (`#exit-status`, a second one `#exit-status-1`), empty before the first heading. Sections
-    without a text of their own are left out, unless none has one. Code fences are respected.
+    without a text of their own are left out, as the titles of those below say theirs; without
+    any text, all headings are chunks. Code fences are respected.
     """
     sections = list(_sections(text))
     filled = [section for section in sections if section.text]
-    return iter(filled or sections[:1])
+    return iter(filled or [section for section in sections if section.title] or sections[:1])
 
 
 def _sections(text: str) -> Iterator[Chunk]:

@@ -168,7 +168,11 @@ def _find_files(declared: FilesCorpus, root: Path) -> dict[str, Path]:
                     f"{identifier} leads out of the workspace",
                     advice="keep the corpus in the workspace, or leave the link out with exclude",
                 )
-            found[identifier] = path
+            if found.setdefault(identifier, path) != path:
+                raise ConfigurationError(
+                    f"two files are called {identifier}; only how accents are stored differs",
+                    advice="rename one, or leave it out with exclude",
+                )
     if not found:
         raise ConfigurationError(
             f"no file matches {', '.join(declared.files)} in {root}",

@@ -27,7 +27,7 @@ from evalcli.retrieval.corpus import Passage, find_texts, open_corpus
 _log = logging.getLogger(__name__)
 
 _LIBRARY = f"tantivy {version('tantivy')}"
-_FORMAT = 1  # raise when the index or the analysis changes
+_FORMAT = 2  # raise when the index, the analysis or the chunking changes
 _KEPT_INDEXES = 8
 _WRITER_BYTES = 1 << 30  # a bound, used as needed; large, so that an index is one segment
 _MANIFEST = "manifest.json"  # written last: with it the index is whole
@@ -254,7 +254,7 @@ def _load_index(folder: Path, analysis: Analysis) -> LexicalIndex | None:
             document_ids = json.loads((folder / _IDS).read_text(encoding="ascii"))
             return LexicalIndex(index, analysis, document_ids)
         damage: object = "its files are not as they were written"
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         damage = exc
     _log.warning("the search index in %s is damaged and built anew: %s", folder, damage)
     shutil.rmtree(folder, ignore_errors=True)

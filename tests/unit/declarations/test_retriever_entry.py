@@ -94,6 +94,8 @@ def test_an_entry_of_another_type_keeps_its_options() -> None:
         ({"type": "lexical", "corpus": CORPUS, "stop_words": "drop"}, "has no list"),
         ({"type": "lexical", "corpus": {"files": "../x/*.md"}}, "inside the workspace"),
         ({"type": "lexical", "corpus": {"files": "/etc/*"}}, "inside the workspace"),
+        ({"type": "lexical", "corpus": {"files": "."}}, "names no file"),
+        ({"type": "lexical", "corpus": {"files": "docs/*.md", "exclude": "./"}}, "names no file"),
         ({"type": "lexical", "corpus": {"files": "docs/**.md"}}, "between slashes"),
         ({"type": "lexical", "corpus": {"files": []}}, "at least 1 item"),
         (

@@ -47,8 +47,16 @@ def test_each_heading_begins_a_chunk_with_its_path_as_title() -> None:
     ]
 
 
-def test_a_text_of_headings_alone_is_one_chunk() -> None:
-    assert len(list(split_by_heading("# One\n# Two\n"))) == 1
+def test_a_text_of_headings_alone_is_found_by_them() -> None:
+    assert list(split_by_heading("\n# Leaving\n## Notice\n# Moving\n")) == [
+        Chunk("leaving", "Leaving", ""),
+        Chunk("notice", "Leaving › Notice", ""),
+        Chunk("moving", "Moving", ""),
+    ]
+
+
+def test_a_heading_without_words_and_text_is_one_chunk() -> None:
+    assert len(list(split_by_heading("#  #\n"))) == 1
 
 
 def test_headings_that_look_like_numbered_ones_get_names_of_their_own() -> None:

@@ -102,6 +102,16 @@ def test_a_link_out_of_the_workspace_is_refused(tmp_path: Path) -> None:
         open_corpus(files("*.md"), tmp_path / "inside")
 
 
+def test_files_whose_names_differ_in_composition_only_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, "caf\u00e9.md", "x")
+    write(tmp_path, "cafe\u0301.md", "y")
+    if len(list(tmp_path.iterdir())) == 1:
+        return  # a file system that takes both names for one cannot mix them up
+
+    with pytest.raises(ConfigurationError, match="two files are called café"):
+        open_corpus(files("*.md"), tmp_path)
+
+
 def test_a_pattern_without_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"no file matches docs/\*\.md"):
         open_corpus(files("docs/*.md"), tmp_path)

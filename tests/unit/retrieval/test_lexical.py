@@ -216,6 +216,18 @@ def test_a_damaged_index_is_built_anew(
     assert ids_of(index, "Müll") == ["b"]
 
 
+@pytest.mark.parametrize("manifest", [b"", b"\xff", b"null", b"[" * 100_000])
+def test_an_index_with_a_damaged_manifest_is_built_anew(tmp_path: Path, manifest: bytes) -> None:
+    passages, folder = CountedPassages(), tmp_path / "lexical" / "key"
+    open_index(folder, Analysis("german"), passages)
+    (folder / "manifest.json").write_bytes(manifest)
+
+    index = open_index(folder, Analysis("german"), passages)
+
+    assert passages.reads == 2
+    assert ids_of(index, "Müll") == ["b"]
+
+
 def test_several_builders_at_once_do_no_harm(tmp_path: Path) -> None:
     folder = tmp_path / "lexical" / "key"
 
