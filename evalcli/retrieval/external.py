@@ -190,7 +190,8 @@ class PythonCallable(DeclaredCorpus):
     @property
     def provenance(self) -> Mapping[str, str]:
         """Revisions: the corpus', and what the callable says in an attribute `provenance`."""
-        said = {str(kind): str(revision) for kind, revision in self._own.items()}
+        own = self._own.items()
+        said = {str(kind): str(revision) for kind, revision in own if revision is not None}
         return {**super().provenance, **said}
 
     async def retrieve(self, question: str, limit: int) -> Sequence[RetrievedDocument]:

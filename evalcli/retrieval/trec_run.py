@@ -5,6 +5,7 @@ Source: the format that trec_eval reads: six columns, separated by white space.
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from math import isfinite
 
@@ -30,14 +31,16 @@ def read_run_line(line: bytes) -> RunLine | None:
         RunLineError: it has another form.
     """
     try:
-        columns = line.decode("utf-8-sig").split()
+        # At ASCII white space only: other spaces may be part of an id.
+        columns = line.removeprefix(codecs.BOM_UTF8).split()
+        words = [column.decode("utf-8") for column in columns]
     except UnicodeDecodeError:
         raise RunLineError("is not UTF-8") from None
-    if not columns:
+    if not words:
         return None
-    if len(columns) != 6:
-        raise RunLineError(f"has {len(columns)} columns instead of 6")
-    question_id, _, document_id, rank, score, _ = columns
+    if len(words) != 6:
+        raise RunLineError(f"has {len(words)} columns instead of 6")
+    question_id, _, document_id, rank, score, _ = words
     try:
         place, value = int(rank), float(score)
     except ValueError:

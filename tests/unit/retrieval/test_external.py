@@ -334,7 +334,7 @@ async def test_a_callable_can_say_what_it_is_made_of(tmp_path: Path) -> None:
         def retrieve(question, limit):
             return []
 
-        retrieve.provenance = {"corpus": "r7", "model": "m"}
+        retrieve.provenance = {"corpus": "r7", "model": "m", "chunking": None}
     """
     retriever = open_python(tmp_path, code, module="known_site", revisions={"model": "m2"})
 
@@ -367,6 +367,13 @@ async def test_a_ranking_is_found_by_question_id(tmp_path: Path) -> None:
     retriever = open_run(tmp_path, "007 Q0 234_0 1 9.5 bm25\n007 Q0 1e3 2 9.0 bm25\n")
 
     assert ids_of(await retriever.ask(make_question("007"), CUTOFFS)) == ["234_0", "1e3"]
+
+
+@pytest.mark.anyio
+async def test_spaces_that_are_not_ascii_are_part_of_an_id(tmp_path: Path) -> None:
+    retriever = open_run(tmp_path, "\ufeffq1\tQ0 a\u3000b 1 2.0 x\r\nq1 Q0 c\u00a0d 2 1.0 x\r\n")
+
+    assert ids_of(await retriever.ask(make_question("q1"), CUTOFFS)) == ["a\u3000b", "c\u00a0d"]
 
 
 @pytest.mark.anyio
