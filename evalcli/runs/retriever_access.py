@@ -20,7 +20,7 @@ from evalcli.retrieval.opening import (
     open_retriever,
 )
 from evalcli.retrieval.provider_embedder import provider_embedders
-from evalcli.retrieval.scoring import check_cutoffs
+from evalcli.retrieval.scoring import MAX_CUTOFF
 
 
 async def open_declared_retriever(
@@ -63,10 +63,16 @@ async def ask_question_of(
     """Ask a retriever one question, for a person to look at; nothing is stored.
 
     Raises:
-        UsageError: the limit is out of range, there is no such retriever, or it is a finished run.
+        UsageError: the limit is out of range, the question is empty, there is no such retriever, or
+            it is a finished run.
         ProviderError: it did not answer.
     """
-    check_cutoffs((limit,))
+    if not 1 <= limit <= MAX_CUTOFF:
+        raise UsageError(
+            f"--limit {limit} is out of range", advice=f"write a number from 1 to {MAX_CUTOFF}"
+        )
+    if not question.strip():
+        raise UsageError("the question is empty", advice="write what is to be searched for")
     pipeline = Pipeline(workspace, root=root, environ=environ)
     async with AsyncExitStack() as stack:
         # What a person types while labelling is taken to be as sensitive as the corpus.

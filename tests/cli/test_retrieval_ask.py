@@ -64,7 +64,9 @@ def test_nothing_found_is_said(words: CliWorkspace) -> None:
     ("given", "status", "told"),
     [
         (("wrds", "office"), 2, 'write "words"'),
-        (("words", "office", "--limit", "0"), 2, "1 to 1000"),
+        (("words", "office", "--limit", "0"), 2, "--limit 0 is out of range"),
+        (("words", "office", "--limit", "1001"), 2, "1 to 1000"),
+        (("words", " \n"), 2, "the question is empty"),
         (("frozen", "office"), 2, "by their ids"),
     ],
 )
