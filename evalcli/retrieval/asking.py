@@ -32,7 +32,7 @@ async def ask_once(
             found = await retriever.retrieve(question, limit)
     except EvalcliError:
         raise
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:  # an exit with 0 would pass for a run without a fault
         if kind in BUILTIN["retrievers"]:
             raise  # a bug of ours, not a failure of theirs
         line = describe_foreign(exc)

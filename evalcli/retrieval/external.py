@@ -283,7 +283,7 @@ def _import_callable(name: str, target: str, root: Path) -> _Function:
         found: object = import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:  # an exit with 0 would pass for a run without a fault
         raise ConfigurationError(
             f'retriever "{name}": {target} cannot be imported: {describe_foreign(exc)}',
             advice="it is looked for in the workspace's folder and the installed packages",

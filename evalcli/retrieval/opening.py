@@ -371,7 +371,7 @@ def _make(setup: RetrieverSetup) -> Retriever:
         retriever = factory(setup)
     except EvalcliError:
         raise
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         if kind in BUILTIN["retrievers"]:
             raise
         raise ConfigurationError(

@@ -341,6 +341,11 @@ async def test_a_callable_can_say_what_it_is_made_of(tmp_path: Path) -> None:
     assert retriever.provenance == {"corpus": "r7", "model": "m2"}
 
 
+def test_a_module_that_ends_the_process_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be imported: SystemExit: 0"):
+        open_python(tmp_path, "raise SystemExit(0)", module="leaving_site")
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [

@@ -46,7 +46,7 @@ class ScriptedRetriever:
         await asyncio.sleep(0)
         await self.gate.wait()
         self.in_flight -= 1
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer  # type: ignore[return-value]  # what a plug-in may do
 
@@ -126,6 +126,16 @@ async def test_a_plug_in_that_raises_is_unmeasured() -> None:
 
     assert result.ranking is None
     assert str(result.error) == "site failed: KeyError: 'x'"
+
+
+@pytest.mark.anyio
+async def test_a_plug_in_that_ends_the_process_is_unmeasured() -> None:
+    retriever = ScriptedRetriever()
+    retriever.answer = SystemExit(0)  # type: ignore[assignment]  # what a plug-in may do
+
+    result = await opened(retriever).ask(make_question(), CUTOFFS)
+
+    assert str(result.error) == "site failed: SystemExit: 0"
 
 
 @pytest.mark.anyio
