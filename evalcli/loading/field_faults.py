@@ -193,7 +193,9 @@ def _value_faults(root: Node, path: Path, error: ErrorDetails) -> Iterator[Place
 def _is_about_the_rest(root: Node, path: Path, error: ErrorDetails) -> bool:
     """Whether a list seems too short only because its broken items were not counted."""
     node = find_node(root, path)
-    return error["type"] == "too_short" and isinstance(node, SequenceNode) and bool(node.items)
+    if error["type"] != "too_short" or not isinstance(node, SequenceNode):
+        return False
+    return bool(len(node.items) >= error.get("ctx", {}).get("min_length", 1))
 
 
 def _word(error: ErrorDetails, node: Node | None) -> tuple[str, str]:
@@ -214,9 +216,12 @@ def _word(error: ErrorDetails, node: Node | None) -> tuple[str, str]:
         expected, advice = _EXPECTED[kind]
         return f"must be {expected}, and is {describe_node(node)}", advice
     if kind == "too_short":
-        return "is empty", "add at least one"
+        least, has = context.get("min_length", 1), context.get("actual_length", 0)
+        return (f"needs {least}, has {has}", "add another") if has else _IS_EMPTY
     return "cannot be used", ""
 
+
+_IS_EMPTY = ("is empty", "add at least one")
 
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),

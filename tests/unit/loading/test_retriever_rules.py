@@ -36,6 +36,11 @@ def test_good_entries_are_kept_raw() -> None:
             "{type: lexcial, corpus: {files: '*.md'}}",
             '2:13: retrievers.r.type: there is no retriever of the type "lexcial"; write "lexical"',
         ),
+        (
+            "{type: hybrid, parts: [nr.lexical]}",
+            "2:28: retrievers.r.parts: needs 2, has 1; add another",
+        ),
+        ("{type: hybrid, parts: []}", "2:28: retrievers.r.parts: is empty; add at least one"),
         ("{corpus: {files: '*.md'}}", '2:6: retrievers.r: the key "type" is missing; add "type:"'),
         (
             "{type: lexical, corpus: {files: '*.md'}, langauge: german}",
