@@ -16,6 +16,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, redirect_stdout
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from evalcli.errors import DeclarationError, EvalcliError, InterruptedRunError, OutputError
@@ -91,6 +92,11 @@ def _terminal_width(stream: TextIO | None, environ: Mapping[str, str]) -> int:
 def current_streams() -> Streams:
     """Look at the streams of this moment; a test or a caller may have replaced them."""
     return read_streams(sys.stdout, sys.stderr, os.environ)
+
+
+def foreign_prints_aside() -> AbstractContextManager[object]:
+    """Send to stderr what code that is not ours prints meanwhile: stdout is for results."""
+    return redirect_stdout(sys.stderr)
 
 
 # --- writing ----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalcli.cli import console
 from evalcli.cli.context import (
     FormatOption,
     OutputFormat,
@@ -199,7 +200,8 @@ def regrade_command(
         fail_on_regression=fail_on_regression,
     )
     check_writable(junit)
-    with ProgressListener(verbosity=state.verbosity) as progress:
+    progress = ProgressListener(verbosity=state.verbosity)
+    with console.foreign_prints_aside(), progress:
         outcome = prompt_runs.regrade_run(
             run, options, workspace=state.workspace, listeners=(progress,)
         )
@@ -211,7 +213,8 @@ def _run_and_report(state: State, identifier: str, options: RunOptions, junit: P
     from evalcli.cli.progress import ProgressListener
 
     check_writable(junit)
-    with ProgressListener(verbosity=state.verbosity) as progress:
+    progress = ProgressListener(verbosity=state.verbosity)
+    with console.foreign_prints_aside(), progress:
         outcome = prompt_runs.run_prompts(
             identifier, options, workspace=state.workspace, listeners=(progress,)
         )

@@ -128,7 +128,8 @@ def eval_retrieval_command(
     )
     state = state_of(ctx)
     check_writable(junit)
-    with ProgressListener(verbosity=state.verbosity) as progress:
+    progress = ProgressListener(verbosity=state.verbosity)
+    with console.foreign_prints_aside(), progress:
         outcome = question_runs.run_retrieval(
             identifier, retriever, options, workspace=state.workspace, listeners=(progress,)
         )
@@ -165,7 +166,10 @@ def ask_command(
     from evalcli.api import question_runs
 
     state = state_of(ctx)
-    reply = question_runs.ask_retriever(retriever, question, limit=limit, workspace=state.workspace)
+    with console.foreign_prints_aside():
+        reply = question_runs.ask_retriever(
+            retriever, question, limit=limit, workspace=state.workspace
+        )
     if state.output_format is OutputFormat.JSON:
         from evalcli.reports.json_report import dump_document
         from evalcli.reports.retrieval_json import reply_document

@@ -314,6 +314,28 @@ def test_a_document_outside_the_corpus_is_named(site: RetrievalSite) -> None:
     assert note in site.workspace.last_run()["notes"]
 
 
+def test_what_a_retriever_prints_is_no_result(cli_workspace: CliWorkspace) -> None:
+    site = RetrievalSite(cli_workspace)
+    module = f"loud_{site.module}"
+    cli_workspace.write(
+        f"{module}.py",
+        "print('loading')\n"
+        "def retrieve(question, limit):\n"
+        "    print('searching')\n"
+        "    return ['x']\n",
+    )
+    site.declare({"site": site.entry(callable=f"{module}:retrieve")})
+    site.ask({"a": expecting("x")})
+
+    run = site.run("--format", "json")
+    asked = cli_workspace.run("retrieval", "ask", "site", "a", "--format", "json")
+
+    assert (run.json["verdict"]["word"], run.exit) == ("no_baseline", 0)
+    assert run.stderr.splitlines() == ["loading", "searching"]
+    assert asked.json["question"] == "a"
+    assert asked.stderr == "searching\n"
+
+
 @pytest.mark.parametrize("became", ["deleted", "changed"])
 def test_a_corpus_that_goes_while_questions_are_asked_takes_no_result_away(
     cli_workspace: CliWorkspace, became: str
