@@ -22,6 +22,7 @@ _MAX_WANTED = 24
 _UNDER = 9
 _NAMED_AT_MOST = 3
 _QUOTE_LIMIT = 60
+_MAX_DOCUMENT_ID = 1000
 _PLACES = {2: "2nd", 3: "3rd"}
 _LOST, _MISS, _LATE, _HIT = range(4)
 
@@ -97,16 +98,21 @@ def got_words(ranking: Ranking, score: QuestionScore, passages: Mapping[str, str
     if not ranked:
         return "nothing"
     if score.first_hit == 1:
-        return plain_text(ranked[0])
+        return document_name(ranked[0])
     if not score.is_answerable:
         return name_some(ranked)
     if score.first_hit is not None and score.first_hit <= _NAMED_AT_MOST:
         before = name_some(ranked[: score.first_hit - 1])
-        return f"{before}, then {plain_text(ranked[score.first_hit - 1])}"
+        return f"{before}, then {document_name(ranked[score.first_hit - 1])}"
     text = ranking.documents[0].text or passages.get(ranked[0], "")
     quote = f' "{shorten(text, _QUOTE_LIMIT)}"' if text.strip() else ""
     late = f", right at rank {score.first_hit}" if score.first_hit is not None else ""
-    return f"{plain_text(ranked[0])}{quote}{late}"
+    return f"{document_name(ranked[0])}{quote}{late}"
+
+
+def document_name(identifier: str) -> str:
+    """Make an id one harmless line; a retriever can give one of megabytes."""
+    return plain_text(identifier, limit=_MAX_DOCUMENT_ID)
 
 
 def shorten(text: str, limit: int) -> str:
@@ -116,7 +122,7 @@ def shorten(text: str, limit: int) -> str:
 
 def name_some(identifiers: Sequence[str], between: str = ", ") -> str:
     """Name the first documents, and how many more there are."""
-    named = between.join(plain_text(one) for one in identifiers[:_NAMED_AT_MOST])
+    named = between.join(document_name(one) for one in identifiers[:_NAMED_AT_MOST])
     more = len(identifiers) - _NAMED_AT_MOST
     return f"{named} and {more} more" if more > 0 else named
 

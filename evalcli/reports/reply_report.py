@@ -10,7 +10,7 @@ from rich.text import Text
 from evalcli.records import RetrieverReply
 from evalcli.reports.number_words import count, duration
 from evalcli.reports.plain_text import plain_text
-from evalcli.reports.question_rows import shorten
+from evalcli.reports.question_rows import document_name, shorten
 from evalcli.reports.text_layout import Page, Report, wrap_text
 
 _SNIPPET = 300
@@ -33,10 +33,7 @@ def _write_reply(reply: RetrieverReply, page: Page) -> None:
     rank_width = len(str(len(ranking.documents)))
     for rank, document in enumerate(ranking.documents, start=1):
         score = "" if document.score is None else f"   {document.score:.4g}"
-        line = Text(f"  {rank:>{rank_width}}  ")
-        line.append(plain_text(document.id), style="bold")
-        line.append(score, style="dim")
-        page.lines.append(line)
+        _say_document(page, f"  {rank:>{rank_width}}  ", document_name(document.id), score)
         _say_snippet(page, reply.passages.get(document.id, ""), indent=rank_width + 4)
     if not ranking.documents:
         page.say("Nothing came back.", indent=2)
@@ -45,6 +42,20 @@ def _write_reply(reply: RetrieverReply, page: Page) -> None:
         page.say(f"{count(ranking.repeated, 'result')} named a document that stood there already.")
     if ranking.below_min_score:
         page.say(f"{count(ranking.below_min_score, 'result')} had a score below min_score.")
+
+
+def _say_document(page: Page, lead: str, name: str, score: str) -> None:
+    room = None if page.width is None else page.width - len(lead)
+    *above, last = [name] if room is None else wrap_text(name, room)
+    for piece in above:
+        page.lines.append(Text(lead).append(piece, style="bold"))
+        lead = " " * len(lead)
+    line = Text(lead).append(last, style="bold")
+    if room is not None and cell_len(last) + cell_len(score) > room:
+        page.lines.append(line)
+        line = Text(" " * len(lead))
+        score = score.strip()
+    page.lines.append(line.append(score, style="dim"))
 
 
 def _say_snippet(page: Page, text: str, *, indent: int) -> None:

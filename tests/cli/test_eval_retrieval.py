@@ -473,6 +473,16 @@ def test_hostile_text_of_a_retriever_is_shown_as_text(site: RetrievalSite) -> No
         assert not any(char in output for char in "\x1b\u202e\x07")
 
 
+def test_an_id_of_megabytes_does_not_fill_the_screen(site: RetrievalSite) -> None:
+    site.ask({"a": expecting("x"), "b": expecting()})
+    site.answer({"a": ["y" * 2_000_000, "x"], "b": ["y" * 2_000_000]})
+
+    result = site.run()
+
+    assert result.exit == 0
+    assert max(len(line) for line in result.stdout.splitlines()) < 1500
+
+
 def test_metadata_history_keeps_rankings_and_no_passages(site: RetrievalSite) -> None:
     config = {"retrievers": {"site": site.entry()}, "history": {"content": "metadata"}}
     site.workspace.write("evalcli.yaml", json.dumps(config))
