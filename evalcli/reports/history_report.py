@@ -66,6 +66,7 @@ _TITLES = ("run", "started", "set", "target", "grader", "pass rate", "score", "v
 _QUESTION_TITLES = (*_TITLES[:5], "top-1", "top-3", "verdict")
 _TARGET, _GRADER, _SCORE, _SET = 3, 4, 6, 2
 _MIN_CELLS = 5
+_SYSTEM_CHARACTERS = 300
 
 
 def _write_run_list(runs: Sequence[RunListing], set_identifier: str | None, page: Page) -> None:
@@ -196,6 +197,9 @@ def _say_origin(page: Page, outcome: RunOutcome) -> None:
         settings.insert(0, f"model reported {names(models)}")
     if settings:
         page.say(" · ".join(settings), style="dim")
+    if run.treatment.system:
+        shown = plain_text(run.treatment.system, limit=_SYSTEM_CHARACTERS)
+        page.say(f"system prompt: {shown}", style="dim")
     page.blank()
 
 

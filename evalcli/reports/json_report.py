@@ -155,6 +155,7 @@ def _treatment_facts(treatment: Treatment) -> Document:
         "provider": treatment.provider,
         "model_requested": treatment.model,
         "models_reported": list(treatment.reported_models),
+        "system": treatment.system,
         "settings": dict(treatment.settings),
     }
 

@@ -560,3 +560,12 @@ def test_unknown_set_outside_of_a_workspace_says_that_there_is_none(tmp_path: Pa
     result = run_command(["eval", "run", "acme.four"], tmp_path)
     assert result.exit == 2
     assert "there is no evalcli.yaml here or in a folder above" in result.stderr
+
+
+def test_system_prompt_of_a_stored_run_can_be_looked_at(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write_set("acme.one", {"one": "Answer with 1."})
+    cli_workspace.server.reply(text="1", repeat=True)
+    assert cli_workspace.run("eval", "run", "acme.one", "--system", "Be\nbrief.").exit == 0
+
+    assert "system prompt: Be\\nbrief." in cli_workspace.run("history", "show", "latest").stdout
+    assert cli_workspace.last_run()["run"]["system"] == "Be\nbrief."
