@@ -21,6 +21,8 @@ def interrupted_workspace(workspace: CliWorkspace, number: signal.Signals) -> in
     for prompt_id in TEN[4:]:
         workspace.server.reply(to=f"Answer with {prompt_id}.", failure="timeout")
     with workspace.start("eval", "run", "ten.smoke", "--fail-on-regression") as process:
+        # All have come: a request that is still on its way would be counted after the signal.
+        workspace.server.wait_for_requests(len(TEN))
         wait_until(lambda: workspace.graded_count() == 4)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=30)
