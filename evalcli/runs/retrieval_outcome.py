@@ -58,27 +58,28 @@ def add_rank_changes(
 def align_labels(
     baseline: Baseline,
     questions: Iterable[GoldenQuestion],
+    run: Run,
     corpus: str | None,
-    revision: str | None,
 ) -> Baseline:
     """Write a baseline's labels with the word that this run has for the corpus.
 
     The word is the corpus' revision, or `any` where the retriever's entry says
     `corpus_change: compare`. Saying so must not make other labels of those that a baseline has
     from before, nor must taking it back over the same corpus.
-    `corpus` is this run's word, `revision` that of its corpus.
+    `questions` are those that `run` asked, `corpus` is its word.
     """
     was = baseline.treatment.settings.get(CORPUS)
     before = was if corpus == ANY_CORPUS else ANY_CORPUS
-    if before is None or (corpus != ANY_CORPUS and was != revision):
+    if before is None or (corpus != ANY_CORPUS and was != run.treatment.settings.get(CORPUS)):
         return baseline
+    said = {planned.prompt_id: planned.fingerprints.graded for planned in run.plan}
     aligned = dict(baseline.prompts)
     for question in questions:
         known = aligned.get(question.id)
-        graded = question_fingerprints(question, before).graded
-        if known is not None and known.fingerprints.graded == graded:
-            said = question_fingerprints(question, corpus).graded
-            fingerprints = replace(known.fingerprints, graded=said)
+        if known is None or known.fingerprints.graded in (None, said[question.id]):
+            continue  # the usual case, which takes no fingerprint
+        if known.fingerprints.graded == question_fingerprints(question, before).graded:
+            fingerprints = replace(known.fingerprints, graded=said[question.id])
             aligned[question.id] = replace(known, fingerprints=fingerprints)
     return replace(baseline, prompts=aligned)
 

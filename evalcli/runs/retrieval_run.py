@@ -138,8 +138,8 @@ async def run_question_set(
             align=partial(
                 align_labels,
                 questions=prepared.chosen,
+                run=prepared.run,
                 corpus=opened.benchmark_corpus,
-                revision=opened.provenance.get("corpus"),
             ),
         )
         known = opened.document_ids
