@@ -399,11 +399,23 @@ class BatchProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchRequirement:
+    """How the lines of a batch did by one requirement.
+
+    `first_unmet` is the number of the first line that is not what was required, from 1.
+    """
+
+    requirement: str
+    unmet: int = 0
+    first_unmet: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BatchOutcome:
     """What became of a batch: one line of the output for each of the input.
 
     `resumed_after` counts lines that were there before, `failed` lines without a decision by code,
-    `below_requirement` decisions that are not what was required.
+    `below_requirement` decisions that are not what was required; `requirements` by which.
     Units: tokens and cost are those of the decisions that were made, None where not all are known.
     """
 
@@ -416,6 +428,7 @@ class BatchOutcome:
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: Decimal | None
+    requirements: tuple[BatchRequirement, ...] = ()
 
     @property
     def exit_status(self) -> ExitStatus:

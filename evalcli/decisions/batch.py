@@ -241,4 +241,5 @@ def _outcome(
         input_tokens=tokens("input_tokens"),
         output_tokens=tokens("output_tokens"),
         cost_usd=tally.sums["cost_usd"],
+        requirements=tally.by_requirement(),
     )

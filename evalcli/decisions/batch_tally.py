@@ -11,7 +11,7 @@ from decimal import Decimal
 from evalcli.decisions.batch_output import Line
 from evalcli.decisions.requirements import Requirement
 from evalcli.errors import DecisionCode
-from evalcli.records import BatchProgress, DecisionAnswer
+from evalcli.records import BatchProgress, BatchRequirement, DecisionAnswer
 
 _COST = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 
@@ -24,6 +24,8 @@ class Tally:
     total: int
     done: int = 0
     below: int = 0
+    unmet: Counter[str] = field(default_factory=Counter)
+    first_unmet: dict[str, int] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
     sums: dict[str, Decimal | None] = field(
         default_factory=lambda: dict.fromkeys(
@@ -44,11 +46,26 @@ class Tally:
             self.failed[DecisionCode(error["code"])] += 1
         else:
             answers = _read_answers(line["answers"])
-            self.below += not all(one.judge(answers).is_met for one in self.requirements)
+            self.below += self._count_unmet(answers)
             for name, before in self.sums.items():
                 value = _read_amount(line[name])
                 self.sums[name] = None if before is None or value is None else before + value
         self.done += 1
+
+    def _count_unmet(self, answers: Mapping[str, DecisionAnswer]) -> bool:
+        """Count by requirement what the present line is not; whether there is anything."""
+        unmet = [one.text for one in self.requirements if not one.judge(answers).is_met]
+        for text in unmet:
+            self.unmet[text] += 1
+            self.first_unmet.setdefault(text, self.done + 1)
+        return bool(unmet)
+
+    def by_requirement(self) -> tuple[BatchRequirement, ...]:
+        """Say how the lines did by each requirement, in the order they were given."""
+        return tuple(
+            BatchRequirement(text, self.unmet[text], self.first_unmet.get(text))
+            for text in dict.fromkeys(one.text for one in self.requirements)
+        )
 
     def progress(self) -> BatchProgress:
         """Say how far the batch is."""

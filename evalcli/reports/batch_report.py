@@ -37,8 +37,13 @@ def _write(outcome: BatchOutcome, page: Page) -> None:
     if failures:
         codes = ", ".join(f"{plain_text(code)} {n:,}" for code, n in outcome.failed.items())
         page.label("failed", f"{failures:,} ({codes})", style="bold red")
-    if outcome.below_requirement:
-        page.label("NOT MET", count(outcome.below_requirement, "line"), style="bold red")
+    for one in outcome.requirements:
+        text = plain_text(one.requirement)
+        if one.first_unmet is None:
+            page.label("met", text)
+        else:
+            where = f"{count(one.unmet, 'line')}, the first is line {one.first_unmet:,}"
+            page.label("NOT MET", f"{text}: {where}", style="bold red")
     known = [n for n in (outcome.input_tokens, outcome.output_tokens) if n is not None]
     page.label("tokens", f"{sum(known):,}" if known else "unknown")
     page.label("cost", "unknown" if outcome.cost_usd is None else money(outcome.cost_usd))
@@ -57,6 +62,14 @@ def batch_document(outcome: BatchOutcome) -> dict[str, object]:
             "resumed_after": outcome.resumed_after,
             "failed": dict(outcome.failed),
             "below_requirement": outcome.below_requirement,
+            "requirements": [
+                {
+                    "requirement": one.requirement,
+                    "unmet": one.unmet,
+                    "first_unmet": one.first_unmet,
+                }
+                for one in outcome.requirements
+            ],
             "input_tokens": outcome.input_tokens,
             "output_tokens": outcome.output_tokens,
             "cost_usd": None if outcome.cost_usd is None else f"{outcome.cost_usd:f}",

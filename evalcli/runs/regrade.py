@@ -51,7 +51,8 @@ async def regrade_stored_run(
 ) -> RunOutcome:
     """Grade the answers of a stored run again and store the result as a new run.
 
-    Of `options`, the grader, its configuration and the gate count.
+    Of `options`, the grader, its configuration and the gate count; without them the run's own
+    grader, and who judged it, serve again.
 
     Raises:
         UsageError: the history keeps no texts of it, or its prompts are not declared any more.
@@ -62,12 +63,20 @@ async def regrade_stored_run(
         pipeline = await stack.enter_async_context(_open_pipeline(setting))
         kind = options.grader or source.grader_kind
         check_grader(kind)
+        if options.grader_configuration is None and kind == source.grader_kind:
+            options = replace(options, grader_configuration=_judge_of(source))
         grader = open_grader(
             kind, prompt_set, setting, pipeline, configuration=options.grader_configuration
         )
         stack.push_async_callback(grader.grader.aclose)
         chosen = [planned.prompt_id for planned in source.plan]
         return await _regrade(source, prompt_set, chosen, grader, options, setting)
+
+
+def _judge_of(source: Run) -> str | None:
+    """Find the configuration that was told to judge a run; None where none was named."""
+    judge = source.options.get("grader_configuration")
+    return judge if isinstance(judge, str) else None
 
 
 async def regrade_baseline(
@@ -317,7 +326,9 @@ def _regraded_run(
         is_interrupted=False,
         limits=limits,
         workspace_limits=workspace_limits,
-        options={},
+        options={"grader_configuration": options.grader_configuration}
+        if options.grader_configuration is not None
+        else {},
         baseline_as_of=setting.history.newest_baseline_id(),
         baseline_id=None,
         baseline_source=options.baseline or "current",

@@ -166,8 +166,19 @@ def test_requirement_holds_for_every_line(
 
     result = workspace.run(*BATCH, "--require", f"supported>={limit}")
 
+    said = f"supported>={limit}"
+    if status:
+        said += ": 1 line, the first is line 1"
     assert result.exit == status
-    assert ("NOT MET" in result.stdout) is (status == 1)
+    assert f"{'NOT MET' if status else 'met'} {said}" in " ".join(result.stdout.split())
+    document = workspace.run(*BATCH, "--require", f"supported>={limit}", "--format", "json").json
+    assert document["batch"]["requirements"] == [
+        {
+            "requirement": f"supported>={limit}",
+            "unmet": status,
+            "first_unmet": 1 if status else None,
+        }
+    ]
 
 
 def test_each_line_is_kept_and_the_profile_remembered(steady_workspace: CliWorkspace) -> None:

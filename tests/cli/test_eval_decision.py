@@ -456,3 +456,17 @@ def test_local_model_judges_its_own_answers(cli_workspace: CliWorkspace) -> None
     document = cli_workspace.last_run()
     assert document["run"]["grader"].startswith("decision:local:")
     assert all(0 <= row["score"] <= 1 for row in document["prompts"])
+
+
+def test_regrading_asks_who_judged_before(workspace: CliWorkspace, judge: ScriptedServer) -> None:
+    judge_says(judge, "answer-a", 3, repeat=True)
+    judge_says(judge, "answer-b", 3, repeat=True)
+    text = (workspace.folder / "evalcli.yaml").read_text(encoding="utf-8")
+    workspace.write("evalcli.yaml", text.replace("decision: {configuration: judge}", ""))
+    assert workspace.run(*RUN, "--grader-configuration", "judge").exit == 0
+
+    first = workspace.run("eval", "regrade", "latest")
+    again = workspace.run("eval", "regrade", "latest")
+
+    assert (first.exit, again.exit) == (0, 0), first.output + again.output
+    assert workspace.last_run()["run"]["grader"].startswith("decision:judge:")
