@@ -159,6 +159,11 @@ def decide_command(
                 on_retry=retry_teller(state.verbosity),
             )
         _end_with_batch(outcome, state)
+    if ad_hoc is not None and not words.fields():
+        raise UsageError(
+            "there is nothing to decide about",
+            advice="give --candidate TEXT, --task TEXT, --evidence TEXT or --subject FILE",
+        )
     decision = decisions.decide(
         ad_hoc or profile or "",
         words,

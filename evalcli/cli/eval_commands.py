@@ -110,7 +110,7 @@ def run_command(
         str | None,
         typer.Option(
             metavar="0..1",
-            help="Largest tolerated drop. (default: eval.max_pass_rate_drop, else 0.1)",
+            help="Largest tolerated drop. (default: the workspace's, else 0.1)",
             rich_help_panel=GATE,
         ),
     ] = None,
@@ -118,7 +118,7 @@ def run_command(
         str | None,
         typer.Option(
             metavar="0..1",
-            help="Largest tolerated drop. (default: eval.max_mean_score_drop, else 0.1)",
+            help="Largest tolerated drop. (default: the workspace's, else 0.1)",
             rich_help_panel=GATE,
         ),
     ] = None,
@@ -230,5 +230,6 @@ def _read_text(value: str | None) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
         raise UsageError(
-            f"--system @{path} cannot be read: {exc}", advice="name a UTF-8 text file"
+            f"--system @{path} cannot be read: {getattr(exc, 'strerror', None) or exc}",
+            advice="name a UTF-8 text file",
         ) from exc

@@ -46,8 +46,8 @@ BaselineOption = Annotated[
     str | None,
     typer.Option(
         "--baseline",
-        metavar="current|previous|RUN|FILE",
-        help="What to compare with. (default: current)",
+        metavar="WHICH",
+        help="What to compare with: current, previous, a run or a file. (default: current)",
         rich_help_panel=GATE,
     ),
 ]

@@ -243,6 +243,11 @@ class _Reader:
             for identifier, (title, text) in self._documents.items()
         )
         note = "form was computed from the words that question and best document share"
+        if not self._has_corpus:
+            note = (
+                "form is gap where no column says it: without the texts of the documents it cannot "
+                "be computed; name a column with --column form=NAME"
+            )
         notes = (note,) if is_guessed else ()
         return ImportedSet(tuple(questions), corpus if self._has_corpus else None, notes)
 

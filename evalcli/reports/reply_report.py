@@ -32,7 +32,7 @@ def _write_reply(reply: RetrieverReply, page: Page) -> None:
     page.blank()
     rank_width = len(str(len(ranking.documents)))
     for rank, document in enumerate(ranking.documents, start=1):
-        score = "" if document.score is None else f"   {document.score:.4g}"
+        score = "" if document.score is None else f"   {document.score:#.4g}"
         _say_document(page, f"  {rank:>{rank_width}}  ", document_name(document.id), score)
         _say_snippet(page, reply.passages.get(document.id, ""), indent=rank_width + 4)
     if not ranking.documents:

@@ -424,6 +424,15 @@ def test_ad_hoc_choice_and_score_go_in_one_request(
     assert len(judge.requests) == 1
 
 
+def test_ad_hoc_question_about_nothing_is_refused(
+    workspace: CliWorkspace, judge: ScriptedServer
+) -> None:
+    result = workspace.run("decide", "--yes-no", "Is it polite?")
+
+    assert (result.exit, judge.requests) == (2, [])
+    assert "there is nothing to decide about" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

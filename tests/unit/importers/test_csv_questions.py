@@ -73,6 +73,15 @@ def test_documents_in_the_file_become_a_corpus(tmp_path: Path) -> None:
     assert "form was computed" in imported.notes[0]
 
 
+def test_without_texts_no_form_is_computed_and_that_is_said(tmp_path: Path) -> None:
+    text = "Frage,Dokumente\nBüro geöffnet?,Büro geöffnet\n"
+
+    imported = read(tmp_path, text, CsvColumns(question="Frage", expected="Dokumente"))
+
+    assert imported.questions[0].form is Form.GAP
+    assert imported.notes[0].startswith("form is gap where no column says it")
+
+
 def test_a_byte_order_mark_and_quoted_line_breaks_are_fine(tmp_path: Path) -> None:
     text = '\ufeffNr,Frage,Dokumente,Form\n1,"Zwei\nZeilen?",a,match\n'
 
