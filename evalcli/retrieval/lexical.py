@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 _LIBRARY = f"tantivy {version('tantivy')}"
 _FORMAT = 2  # raise when the index, the analysis or the chunking changes
+_PUBLISH_TRIES = 3
 _KEPT_INDEXES = 8
 _WRITER_BYTES = 1 << 30  # a bound, used as needed; large, so that an index is one segment
 _MANIFEST = "manifest.json"  # written last: with it the index is whole
@@ -272,11 +273,21 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def _publish(building: Path, folder: Path) -> None:
-    try:
-        building.rename(folder)
-    except OSError:
-        if not (folder / _MANIFEST).is_file():  # otherwise another process was faster
-            raise
+    """Move a finished index to its place, where a damaged one may still be on its way out.
+
+    A reader that has that one open puts a lock file back into its folder while it is removed.
+    """
+    for tries_left in range(_PUBLISH_TRIES - 1, -1, -1):
+        try:
+            building.rename(folder)
+        except OSError:
+            if (folder / _MANIFEST).is_file():  # another process was faster
+                return
+            if not tries_left:
+                raise
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            return
 
 
 def _prune(folder: Path) -> None:

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcli.retrieval.corpus import Passage
-from evalcli.retrieval.lexical import Analysis, LexicalIndex, _schema, build_index, open_index
+from evalcli.retrieval.lexical import (
+    Analysis,
+    LexicalIndex,
+    _publish,
+    _schema,
+    build_index,
+    open_index,
+)
 from tests.support.retrieval import open_declared, write_documents
 
 PASSAGES = [
@@ -214,6 +221,18 @@ def test_a_damaged_index_is_built_anew(
 
     assert passages.reads == 2
     assert ids_of(index, "Müll") == ["b"]
+
+
+def test_what_a_reader_left_in_the_folder_of_a_damaged_index_is_no_obstacle(tmp_path: Path) -> None:
+    building, folder = tmp_path / "building", tmp_path / "key"
+    building.mkdir()
+    (building / "manifest.json").write_text("{}")
+    folder.mkdir()
+    (folder / ".tantivy-meta.lock").touch()
+
+    _publish(building, folder)
+
+    assert [path.name for path in folder.iterdir()] == ["manifest.json"]
 
 
 @pytest.mark.parametrize("manifest", [b"", b"\xff", b"null", b"[" * 100_000])
