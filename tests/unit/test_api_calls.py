@@ -58,9 +58,15 @@ def test_signal_interrupts_a_run_and_not_its_caller(
         if isinstance(event, TrialFinished):
             os.kill(os.getpid(), signal.SIGTERM)
 
+    # The second answer is held back: had it come already, nothing would be interrupted.
+    released = threading.Event()
+    workspace.server.reset()
+    workspace.answer(right=["a"])
+    workspace.server.reply(text="b", until=released)
     options = evalcli.RunOptions(concurrency=1)
     with pytest.raises(evalcli.EvalcliError, match="keeps 1 of 2 prompts"):
         evalcli.run_prompts("two.smoke", options, workspace=workspace.folder, listeners=[stop])
+    released.set()
 
     assert own_handlers == []
 
