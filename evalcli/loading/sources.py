@@ -20,6 +20,7 @@ from evalcli.loading.source_text import MAX_FILE_BYTES, SourceTextError, read_bo
 from evalcli.reports.plain_text import plain_text
 
 _SUFFIXES = (".yaml", ".yml")
+_BUILTIN_PREFIX = "nr_"  # as in `nr.smoke`
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,9 @@ def find_sources(folder: str, *, root: Path | None, cwd: Path) -> FoundSources:
     if root is not None:
         sources += _sources_in(root / folder, "workspace", root, cwd, faults)
     builtin = builtin_root()
-    sources += _sources_in(builtin.joinpath(folder), "built-in", builtin, cwd, faults)
+    shipped = _sources_in(builtin.joinpath(folder), "built-in", builtin, cwd, faults)
+    # In a clone the folder may hold declarations of whoever works there, too.
+    sources += [source for source in shipped if source.file.name.startswith(_BUILTIN_PREFIX)]
     for point in _entry_points(folder):
         sources += _package_sources(point, folder, cwd, faults)
     unique: dict[object, Source] = {}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +20,8 @@ from evalcli.loading.workspace_folder import LoadedWorkspace
 from evalcli.loading.workspace_rules import DEFAULTS
 
 Install = Callable[..., None]
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def set_text(identifier: str, *, extra: str = "") -> str:
@@ -66,6 +71,35 @@ def test_built_in_sets_without_a_workspace() -> None:
     assert catalog.find_prompt_set("nr.smoke").name == "Smoke test"
     assert catalog.faults == ()
     assert [listing.origin for listing in catalog.list_sets()][:1] == ["built-in"]
+
+
+def test_what_somebody_declares_in_a_clone_is_not_built_in(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    shutil.copytree(ROOT / "evalcli", clone / "evalcli", ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copytree(ROOT / "sets", clone / "sets")
+    shutil.copy(ROOT / "pyproject.toml", clone)
+    write(clone, "sets/faq.yaml", set_text("acme.faq"))
+
+    listed = subprocess.run(
+        [sys.executable, "-m", "evalcli", "sets", "list"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(clone)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    assert str(clone) in listed
+    assert "nr.smoke" in listed
+    assert "acme.faq" not in listed
+
+
+def test_every_built_in_declaration_is_in_the_wheel() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packed = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    there = [path for folder in ("sets", "profiles") for path in (ROOT / folder).glob("nr_*.yaml")]
+    names = {path.relative_to(ROOT).as_posix() for path in there}
+    assert {name for name in packed if name.endswith(".yaml")} == names
 
 
 def test_files_of_the_workspace_in_any_depth(root: Path) -> None:
