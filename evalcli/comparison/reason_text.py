@@ -50,7 +50,7 @@ def describe_regrading(before: Baseline, records: Mapping[str, BaselinePrompt]) 
     )
     runs = format_names(list(dict.fromkeys(record.run_id for record in records.values())))
     said = [
-        f"The baseline {before.run_id} was graded again ({runs}), and that is the baseline now: "
+        f"The baseline {before.run_id} was graded again ({runs}), and that is compared with: "
         f"{share_words.name} {' → '.join(shares)}, {score_words.name} {' → '.join(scores)} over "
         f"{format_count(count, 'prompt')}"
     ]

@@ -228,8 +228,10 @@ def _outcome(
     order: BatchOrder, available: DecisionAvailability, tally: Tally, before: int
 ) -> BatchOutcome:
     def tokens(name: str) -> int | None:
-        value = tally.sums[name]
+        value = tally.sums[name] if has_decided else None
         return None if value is None else int(value)
+
+    has_decided = tally.done > tally.failed.total()
 
     return BatchOutcome(
         available=available,
@@ -240,6 +242,6 @@ def _outcome(
         below_requirement=tally.below,
         input_tokens=tokens("input_tokens"),
         output_tokens=tokens("output_tokens"),
-        cost_usd=tally.sums["cost_usd"],
+        cost_usd=tally.sums["cost_usd"] if has_decided else None,
         requirements=tally.by_requirement(),
     )

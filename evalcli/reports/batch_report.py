@@ -45,8 +45,10 @@ def _write(outcome: BatchOutcome, page: Page) -> None:
             where = f"{count(one.unmet, 'line')}, the first is line {one.first_unmet:,}"
             page.label("NOT MET", f"{text}: {where}", style="bold red")
     known = [n for n in (outcome.input_tokens, outcome.output_tokens) if n is not None]
-    page.label("tokens", f"{sum(known):,}" if known else "unknown")
-    page.label("cost", "unknown" if outcome.cost_usd is None else money(outcome.cost_usd))
+    # What a failed line took is not in its output, and so in no sum of a batch that goes on.
+    of = " for those decided" if failures else ""
+    page.label("tokens", f"{sum(known):,}{of}" if known else "unknown")
+    page.label("cost", "unknown" if outcome.cost_usd is None else f"{money(outcome.cost_usd)}{of}")
 
 
 def batch_document(outcome: BatchOutcome) -> dict[str, object]:

@@ -318,6 +318,8 @@ def _say_next(page: Page, outcome: RunOutcome) -> None:
         page.say(f"Review the change, then: {_accept_words(outcome)}")
     elif comparison.state is ComparisonState.MIXED:
         page.say("Run it again when one model serves all of it and one judge grades it.")
+    elif comparison.state is ComparisonState.UNKNOWN:
+        return  # As a baseline it would be as unknown to every later run.
     elif not comparison.has_baseline and outcome.baseline_move is BaselineMove.NONE:
         page.say(f"To make it the baseline on purpose: {_accept_words(outcome)}")
 

@@ -93,7 +93,8 @@ def _heading(result: DecisionResult, is_ad_hoc: bool) -> list[str]:
     parts = [what, f"{_name(result.configuration)} ({model}, {_name(result.provider)})"]
     known = [n for n in (result.input_tokens, result.output_tokens) if n is not None]
     parts.append(count(sum(known), "token") if known else "tokens unknown")
-    parts.append("cost unknown" if result.cost_usd is None else money(result.cost_usd))
+    cost = result.cost_usd if result.cost_usd is not None else result.call.cost_usd
+    parts.append("cost unknown" if cost is None else money(cost))
     if result.call.is_fallback:
         parts.append("served by a fallback")
     return parts

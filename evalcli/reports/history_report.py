@@ -24,7 +24,6 @@ from evalcli.reports.comparison_words import (
     baseline_facts,
     commit_words,
     export_command,
-    say_comparison,
     say_comparison_facts,
 )
 from evalcli.reports.kind_words import has_questions, words_of
@@ -33,9 +32,9 @@ from evalcli.reports.plain_text import plain_text
 from evalcli.reports.prompt_rows import say_unmeasured, trials_by_prompt
 from evalcli.reports.question_comparison import write_question_comparison
 from evalcli.reports.terminal_report import (
+    say_comparison_and_notes,
     say_heading,
     say_left_out,
-    say_notes,
     say_numbers,
     say_results,
 )
@@ -64,7 +63,7 @@ def render_run_list(runs: Sequence[RunListing], set_identifier: str | None = Non
 
 _TITLES = ("run", "started", "set", "target", "grader", "pass rate", "score", "verdict")
 _QUESTION_TITLES = (*_TITLES[:5], "top-1", "top-3", "verdict")
-_TARGET, _GRADER, _SCORE, _SET = 3, 4, 6, 2
+_STARTED, _SET, _TARGET, _GRADER, _SCORE = 1, 2, 3, 4, 6
 _MIN_CELLS = 5
 _SYSTEM_CHARACTERS = 300
 
@@ -80,6 +79,8 @@ def _write_run_list(runs: Sequence[RunListing], set_identifier: str | None, page
     kinds = {run.kind for run in runs}
     titles = _QUESTION_TITLES if kinds == {"questions"} else _TITLES
     rows = [list(titles), *(_list_cells(run, is_mixed=len(kinds) > 1) for run in runs)]
+    if page.width is not None and _surplus(_full_widths(rows), page.width) > 0:
+        rows = [rows[0], *map(_shortened, rows[1:])]
     widths = _list_widths(rows, page.width)
     verdicts = [None, *(run.verdict for run in runs)]
     for row, verdict in zip(rows, verdicts, strict=True):
@@ -97,9 +98,21 @@ def _write_run_list(runs: Sequence[RunListing], set_identifier: str | None, page
         page.say("* is the baseline of its set, target and grader")
 
 
+def _full_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
+
+
+def _shortened(cells: Sequence[str]) -> list[str]:
+    """Leave out the year and what follows the kind of grader, so that names need not be cut."""
+    short = list(cells)
+    short[_STARTED] = short[_STARTED][len("2026-") :]
+    short[_GRADER] = short[_GRADER].partition(":")[0]
+    return short
+
+
 def _list_widths(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
     """Choose the width of each column; 0 leaves a column out, on a terminal that is too narrow."""
-    widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = _full_widths(rows)
     if width is None:
         return widths
     if len({row[_GRADER] for row in rows[1:]}) == 1 and _surplus(widths, width) > 0:
@@ -177,8 +190,7 @@ def _write_stored_run(outcome: RunOutcome, show_answers: bool, page: Page) -> No
     _say_answers(page, outcome, show_answers=show_answers)
     say_left_out(page, run)
     say_numbers(page, outcome)
-    say_comparison(page, outcome)
-    say_notes(page, outcome, show_all=True)
+    say_comparison_and_notes(page, outcome, show_all=True)
 
 
 def _say_origin(page: Page, outcome: RunOutcome) -> None:

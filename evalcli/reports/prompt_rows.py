@@ -31,7 +31,7 @@ SMALL_RUN = 20
 MAX_STANDING_OUT = 50
 """A larger run lists at most this many rows, and says how many more there are."""
 
-_MAX_PADDED_ID = 40
+_MAX_PADDED_ID = 64
 _MIN_REASON_WIDTH = 24
 _QUOTE_LIMIT = 60
 _MAX_NAMED = 10

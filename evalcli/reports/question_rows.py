@@ -14,7 +14,7 @@ from evalcli.reports.prompt_rows import MAX_STANDING_OUT
 from evalcli.reports.text_layout import Page, cut_to_width, pad_to_width
 
 _GAP = "   "
-_MAX_PADDED_ID = 40
+_MAX_PADDED_ID = 64
 _RESULT_WIDTH = 6
 _MAX_CLASS = 16
 _MIN_CLASS = 12

@@ -38,8 +38,7 @@ def _write_run(outcome: RunOutcome, verbose: bool, told: Collection[str], page: 
     say_unmeasured(page, outcome)
     say_left_out(page, outcome.run)
     say_numbers(page, outcome)
-    say_comparison(page, outcome)
-    say_notes(page, outcome, show_all=verbose, told=told)
+    say_comparison_and_notes(page, outcome, show_all=verbose, told=told)
     if has_questions(outcome.run) and outcome.run.target == BUILTIN_RETRIEVER:
         page.say(
             f"{BUILTIN_RETRIEVER} searches evalcli's own manual, for trying retrieval out; declare "
@@ -89,15 +88,24 @@ def say_results(page: Page, outcome: RunOutcome, *, show_all: bool = False) -> N
         say_rows(page, outcome, show_all=show_all)
 
 
-def say_notes(
+def say_comparison_and_notes(
     page: Page, outcome: RunOutcome, *, show_all: bool, told: Collection[str] = ()
 ) -> None:
-    """Add what a person should know of a run beyond its numbers."""
-    for note in outcome.notes:
-        if note not in told:
-            page.say(plain_text(note))
+    """Add the comparison, and what a person should know of a run beyond its numbers.
+
+    A note on a run of prompts says what its baseline was made of, and so goes before; notes on
+    questions are about the retriever and the scoring.
+    """
+    notes = [plain_text(note) for note in outcome.notes if note not in told]
     if has_questions(outcome.run):
+        say_comparison(page, outcome)
+        for note in notes:
+            page.say(note)
         say_scoring_notes(page, outcome, show_all=show_all)
+        return
+    for note in notes:
+        page.say(note)
+    say_comparison(page, outcome)
 
 
 def target_words(run: Run) -> str:

@@ -271,7 +271,7 @@ def test_what_grading_the_baseline_again_made_of_it_is_said(workspace: CliWorksp
     document = workspace.last_run()
     again = document["baseline"]["run_id"]
     said = (
-        f"The baseline {before} was graded again ({again}), and that is the baseline now: "
+        f"The baseline {before} was graded again ({again}), and that is compared with: "
         "pass rate 100.0 % → 0.0 %, mean score 1.000 → 0.000 over 1 prompt; lower now: a."
     )
     assert said in regraded.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -93,8 +94,16 @@ def test_number_never_looks_certain_where_it_is_not(value: float, words: str) ->
 
 
 def test_unknown_tokens_and_cost_are_no_zeros() -> None:
-    first = render_decision(yes_no(0.5)).text(None).splitlines()[0]
+    decision = yes_no(0.5)
+    call = replace(decision.result.call, cost_usd=None)
+    unknown = replace(decision, result=replace(decision.result, call=call))
+    first = render_decision(unknown).text(None).splitlines()[0]
     assert first == "acme.answer v1 · judge (model-a, main) · tokens unknown · cost unknown"
+
+
+def test_cost_is_that_of_the_call_where_the_result_says_none() -> None:
+    first = render_decision(yes_no(0.5)).text(None).splitlines()[0]
+    assert first.endswith("· tokens unknown · $0.5000")
 
 
 def test_model_that_was_not_reported_is_the_one_asked() -> None:
