@@ -77,7 +77,8 @@ class HttpClient:
     """Asks one provider, on its own host only.
 
     `headers` go with every request. `keys` are the secrets that must not be in an error; `environ`
-    is looked up for proxy and CA variables. `now` reads dates in `Retry-After`.
+    is looked up for proxy and CA variables. `advice` says by status what to do, by default what
+    helps with a model. `now` reads dates in `Retry-After`.
     Units: `timeout_s` in seconds, for the whole call with the last byte of its body.
 
     Raises:
@@ -94,12 +95,14 @@ class HttpClient:
         environ: Mapping[str, str],
         keys: Sequence[str] = (),
         allow_plain_http: Sequence[str] = (),
+        advice: Mapping[int, str] | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.provider = provider
         self._base_url = check_base_url(provider, base_url, allow_plain_http)
         self._timeout_s = timeout_s
         self._now = now
+        self._advice = advice
         self._urls: dict[str, httpx.URL] = {}
         proxy = find_proxy(self._base_url, environ)
         self.redactor = Redactor((*keys, *proxy_secrets(proxy)))
@@ -236,6 +239,7 @@ class HttpClient:
                 redactor=self.redactor,
                 private=private,
                 now=self._now(),
+                advice=self._advice,
             )
         if isinstance(document, NotJson):
             raise self.reply_error(

@@ -26,6 +26,13 @@ _MESSAGE_KEYS = ("message", "msg", "detail", "error")
 _NESTING = 4
 
 
+MODEL_ADVICE: Mapping[int, str] = {
+    401: "check the provider's api_key",
+    404: "check the model's id, and base_url, which often ends in /v1",
+}
+"""What to do about a status, where a model was asked."""
+
+
 def status_error(
     provider: str,
     status: int,
@@ -36,11 +43,13 @@ def status_error(
     redactor: Redactor,
     private: Sequence[str] = (),
     now: datetime,
+    advice: Mapping[int, str] | None = None,
 ) -> ProviderStatusError:
     """Make the error of a reply whose status is not a success.
 
     `document` is the parsed body, None where it is not JSON. `headers` are looked up by
-    lower-case name. `private` are texts that must not be shown.
+    lower-case name. `private` are texts that must not be shown. `advice` says by status what to
+    do, by default what helps with a model.
     """
     said = find_message(document) or _page_text(body, headers.get("content-type", ""))
     detail = redactor.clean(said, private)
@@ -56,7 +65,7 @@ def status_error(
         detail=detail,
         is_retryable=_is_retryable(status, headers.get("x-should-retry"), document),
         retry_after_s=find_wait(headers, now=now),
-        advice=_advice(status),
+        advice=(MODEL_ADVICE if advice is None else advice).get(status, ""),
     )
 
 
@@ -217,11 +226,3 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return ""
-
-
-def _advice(status: int) -> str:
-    if status == 401:
-        return "check the provider's api_key"
-    if status == 404:
-        return "check the model's id, and base_url, which often ends in /v1"
-    return ""

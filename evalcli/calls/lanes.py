@@ -42,10 +42,18 @@ class Clockwork:
     random: Callable[[], float]
     on_retry: Callable[[CallRetried], None] | None = None
 
-    def tell(self, provider: str, error: ProviderError, tries: int, wait_s: float) -> None:
-        """Tell of a failed try that another one follows."""
+    def tell(
+        self,
+        provider: str,
+        error: ProviderError,
+        tries: int,
+        wait_s: float,
+        *,
+        fallback: str | None = None,
+    ) -> None:
+        """Tell of a failed try that another one follows, or a fallback."""
         if self.on_retry is not None:
-            self.on_retry(CallRetried(provider, error.message, tries, wait_s))
+            self.on_retry(CallRetried(provider, error.message, tries, wait_s, fallback))
 
 
 @dataclass(frozen=True, slots=True)

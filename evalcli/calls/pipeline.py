@@ -173,9 +173,9 @@ class Pipeline:
         lane = self._lanes.get(provider)
         return (lane.redactor if lane is not None else Redactor()).clean(said, private)
 
-    def tell_of_fallback(self, record: CallRecord, error: ProviderError) -> None:
+    def tell_of_fallback(self, record: CallRecord, error: ProviderError, fallback: str) -> None:
         """Tell `on_retry` of a provider that failed, before its fallback is asked."""
-        self._clockwork.tell(record.provider, error, record.tries, 0.0)
+        self._clockwork.tell(record.provider, error, record.tries, 0.0, fallback=fallback)
 
     # --- calls ----------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class Pipeline:
         for fallback in target.fallbacks:
             if tried.error is None or failure_kind(tried.error) is not FailureKind.FAILED:
                 break
-            self.tell_of_fallback(tried.record, tried.error)
+            self.tell_of_fallback(tried.record, tried.error, fallback.provider)
             before, leg = tried, fallback
             record = replace(
                 record, provider=leg.provider, requested_model=leg.model_id, is_fallback=True

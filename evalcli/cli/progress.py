@@ -183,9 +183,11 @@ def retry_teller(verbosity: int) -> Callable[[CallRetried], None] | None:
 
 
 def retry_line(event: CallRetried) -> str:
-    """Write that a call is tried again: `openai: 503 …; try 2 in 1.5 s`."""
+    """Write that a call is tried again, `openai: 503 …; try 2 in 1.5 s`, or who is instead."""
     message = plain_text(event.message, limit=_MAX_REASON)
     wait = duration(event.wait_s * 1000)
     provider = plain_text(event.provider)
     lead = "" if message.startswith(provider) else f"{provider}: "
+    if event.fallback is not None:
+        return f"{lead}{message}; asking the fallback {plain_text(event.fallback)}"
     return f"{lead}{message}; try {event.tries + 1} in {wait}"

@@ -71,7 +71,7 @@ class Asker:
         for segment in rest:
             if asked.error is None or not asked.has_failed:
                 break
-            self._pipeline.tell_of_fallback(asked.record, asked.error)
+            self._pipeline.tell_of_fallback(asked.record, asked.error, segment.target.provider)
             asked = _after(asked, await self._ask_segment(segment, plan, request))
         return asked
 

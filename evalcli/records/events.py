@@ -39,12 +39,13 @@ class TrialFinished:
 
 @dataclass(frozen=True, slots=True)
 class CallRetried:
-    """A call failed and will be tried again after `wait_s` seconds."""
+    """A call failed and is tried again after `wait_s` seconds, or `fallback` is asked instead."""
 
     provider: str
     message: str
     tries: int
     wait_s: float
+    fallback: str | None = None
 
 
 RunEvent = RunPreparing | RunStarted | TrialFinished | CallRetried

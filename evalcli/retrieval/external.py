@@ -68,6 +68,9 @@ class DeclaredCorpus:
 # --- HTTP -----------------------------------------------------------------------------------------
 
 
+_ADVICE = {401: "check the retriever's headers", 404: "check the retriever's url"}
+
+
 class Http(DeclaredCorpus):
     """The retriever `type: http`.
 
@@ -92,6 +95,7 @@ class Http(DeclaredCorpus):
             environ=setup.environ,
             keys=setup.keys,
             allow_plain_http=entry.allow_plain_http,
+            advice=_ADVICE,
         )
 
     async def retrieve(self, question: str, limit: int) -> Sequence[RetrievedDocument]:

@@ -259,7 +259,7 @@ def test_fallback_that_answers_in_another_way_is_told_of(
     result = workspace.run(*DECIDE, "-v")
 
     assert result.exit == 0, result.output
-    assert 'judge said 503 "overloaded"' in result.stderr
+    assert 'judge said 503 "overloaded"; asking the fallback main' in result.stderr
     assert "served by a fallback" in result.stdout
 
 

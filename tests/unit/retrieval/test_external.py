@@ -53,6 +53,20 @@ async def test_the_request_is_the_documented_one(tmp_path: Path, server: Scripte
 
 
 @pytest.mark.anyio
+async def test_what_to_do_about_a_refusal_is_about_a_search_and_no_model(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    server.reply(status=404, body={"error": "no"})
+    retriever = open_http(tmp_path, server)
+
+    result = await retriever.show("x", 5)
+    await retriever.aclose()
+
+    assert result.error is not None
+    assert result.error.advice == "check the retriever's url"
+
+
+@pytest.mark.anyio
 async def test_ids_scores_and_texts_come_through(tmp_path: Path, server: ScriptedServer) -> None:
     server.reply(body={"documents": [{"id": "007", "score": 2, "text": "Bond"}, {"id": "b"}, "c"]})
     retriever = open_http(tmp_path, server)
