@@ -48,7 +48,9 @@ def root(
     verbose: VerboseOption = 0,
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_print_version, help="Say the version."),
+        typer.Option(
+            "--version", metavar="", is_eager=True, callback=_print_version, help="Say the version."
+        ),
     ] = False,
 ) -> None:
     """Quality of LLM features, measured before the merge."""

@@ -79,6 +79,7 @@ VerboseOption = Annotated[
         "-v",
         "--verbose",
         count=True,
+        metavar="",
         help="Say more on stderr; twice for debugging.",
         callback=_remember_verbosity,
         show_default=False,

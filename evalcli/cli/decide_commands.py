@@ -128,7 +128,10 @@ def decide_command(
     no_store: Annotated[
         bool,
         typer.Option(
-            "--no-store", help="Keep nothing of it in the history.", rich_help_panel=_OUTPUT
+            "--no-store",
+            metavar="",
+            help="Keep nothing of it in the history.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = False,
     output_format: FormatOption = OutputFormat.TABLE,

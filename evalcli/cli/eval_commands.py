@@ -130,6 +130,7 @@ def run_command(
         bool,
         typer.Option(
             "--regrade-baseline",
+            metavar="",
             help="First grade the baseline's answers by the present grader.",
             rich_help_panel=GATE,
         ),

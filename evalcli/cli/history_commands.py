@@ -54,7 +54,9 @@ def list_command(
 def show_command(
     ctx: typer.Context,
     run: RunArgument,
-    answers: Annotated[bool, typer.Option("--answers", help="Show every answer, whole.")] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", metavar="", help="Show every answer, whole.")
+    ] = False,
     output_format: FormatOption = OutputFormat.TABLE,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -103,7 +105,7 @@ def prune_command(
         str, typer.Option(metavar="AGE", help="Such as 90d, 12w, 36h.", show_default=False)
     ],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+        bool, typer.Option("--dry-run", metavar="", help="Only say what would be removed.")
     ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -40,7 +40,7 @@ LanguageOption = Annotated[
     ),
 ]
 OverwriteOption = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files that are there already.")
+    bool, typer.Option("--overwrite", metavar="", help="Replace files that are there already.")
 ]
 
 

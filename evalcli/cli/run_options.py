@@ -25,6 +25,7 @@ FailOnRegressionOption = Annotated[
     bool,
     typer.Option(
         "--fail-on-regression",
+        metavar="",
         help="Exit 1 on a regression, or where nothing could be compared.",
         rich_help_panel=GATE,
     ),
@@ -38,7 +39,10 @@ FloorOption = Annotated[
 RequireBaselineOption = Annotated[
     bool,
     typer.Option(
-        "--require-baseline", help="Exit 1 where there is no baseline yet.", rich_help_panel=GATE
+        "--require-baseline",
+        metavar="",
+        help="Exit 1 where there is no baseline yet.",
+        rich_help_panel=GATE,
     ),
 ]
 
@@ -53,7 +57,8 @@ BaselineOption = Annotated[
 ]
 
 DraftOption = Annotated[
-    bool, typer.Option("--draft", help="Never becomes the baseline.", rich_help_panel=GATE)
+    bool,
+    typer.Option("--draft", metavar="", help="Never becomes the baseline.", rich_help_panel=GATE),
 ]
 
 JunitOption = Annotated[
