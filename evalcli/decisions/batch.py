@@ -244,4 +244,5 @@ def _outcome(
         output_tokens=tokens("output_tokens"),
         cost_usd=tally.sums["cost_usd"] if has_decided else None,
         requirements=tally.by_requirement(),
+        first_failed=tally.first_failed,
     )

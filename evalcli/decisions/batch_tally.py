@@ -27,6 +27,7 @@ class Tally:
     unmet: Counter[str] = field(default_factory=Counter)
     first_unmet: dict[str, int] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
+    first_failed: int | None = None
     sums: dict[str, Decimal | None] = field(
         default_factory=lambda: dict.fromkeys(
             ("input_tokens", "output_tokens", "cost_usd"), Decimal(0)
@@ -44,6 +45,7 @@ class Tally:
         error = line.get("error")
         if isinstance(error, Mapping):
             self.failed[DecisionCode(error["code"])] += 1
+            self.first_failed = self.first_failed or self.done + 1
         else:
             answers = _read_answers(line["answers"])
             self.below += self._count_unmet(answers)

@@ -269,6 +269,7 @@ class BatchOutcome:
 
     `resumed_after` counts lines that were there before, `failed` lines without a decision by code,
     `below_requirement` decisions that are not what was required; `requirements` by which.
+    `first_failed` is the number of the first line without a decision, from 1.
     Units: tokens and cost are those of the decisions that were made, None where not all are known.
     """
 
@@ -282,6 +283,7 @@ class BatchOutcome:
     output_tokens: int | None
     cost_usd: Decimal | None
     requirements: tuple[BatchRequirement, ...] = ()
+    first_failed: int | None = None
 
     @property
     def exit_status(self) -> ExitStatus:

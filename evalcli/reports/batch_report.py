@@ -36,7 +36,10 @@ def _write(outcome: BatchOutcome, page: Page) -> None:
     page.label("decided", f"{outcome.lines - failures:,}")
     if failures:
         codes = ", ".join(f"{plain_text(code)} {n:,}" for code, n in outcome.failed.items())
-        page.label("failed", f"{failures:,} ({codes})", style="bold red")
+        first = (
+            "" if outcome.first_failed is None else f", the first is line {outcome.first_failed:,}"
+        )
+        page.label("failed", f"{failures:,} ({codes}){first}", style="bold red")
     for one in outcome.requirements:
         text = plain_text(one.requirement)
         if one.first_unmet is None:
@@ -63,6 +66,7 @@ def batch_document(outcome: BatchOutcome) -> dict[str, object]:
             "lines": outcome.lines,
             "resumed_after": outcome.resumed_after,
             "failed": dict(outcome.failed),
+            "first_failed": outcome.first_failed,
             "below_requirement": outcome.below_requirement,
             "requirements": [
                 {

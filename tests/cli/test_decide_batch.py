@@ -138,6 +138,7 @@ def test_line_that_failed_has_its_code_and_the_rest_goes_on(
     assert failed == [{"error": {"code": "REJECTED"}}, {"error": {"code": "FAILED"}}]
     _REPORT.validate(result.json)
     assert result.json["batch"]["failed"] == {"FAILED": 1, "REJECTED": 1}
+    assert result.json["batch"]["first_failed"] == 2
     assert result.json["exit_status"] == 3
 
 
