@@ -19,6 +19,7 @@ from referencing.jsonschema import Schema, specification_with
 from evalcli.declarations.scalars import Path, cite
 from evalcli.graders.json_formats import FORMATS
 from evalcli.graders.json_reasons import word_error
+from evalcli.graders.json_schema_loops import InPlaceSteps
 from evalcli.graders.json_values import JsonValue
 from evalcli.graders.patterns import compile_pattern
 from evalcli.protocols import AssertionFaultError
@@ -33,6 +34,7 @@ _DIALECTS = (
     "http://json-schema.org/draft-04/schema#",
     "http://json-schema.org/draft-03/schema#",
 )
+_REFERENCE_ALONE = _DIALECTS[2:]  # where nothing that stands beside a `$ref` is read
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 # These say nothing about an answer, whatever stands in them.
 _COMMENTS = frozenset({"$comment", "title", "description"})
@@ -124,6 +126,7 @@ class _Walk:
         self._paths = dict(_containers(checked.tree, path))
         self._keywords = {*checked.stock.VALIDATORS, *_HELPING}
         self._in_form: set[int] = set()
+        self._steps = InPlaceSteps()
         self.faults: list[AssertionFaultError] = []
 
     def check(self) -> None:
@@ -143,6 +146,12 @@ class _Walk:
         reached = list(self._reach_schemas(tree))
         for schema, path in reached:
             self._check_schema(schema, path)
+        for place in self._steps.find_loops():
+            self._fault(
+                "leads back to itself, so no answer could ever be checked",
+                place,
+                "refer to a part that says something, or leave the reference out",
+            )
         comments = {id(schema) for schema, _ in reached}
         self._checked.meaning = _without_comments(tree, comments)
 
@@ -203,6 +212,8 @@ class _Walk:
             seen.add(id(schema))
             path = self._paths[id(schema)]
             yield schema, path
+            if "$ref" not in schema or self._checked.dialect not in _REFERENCE_ALONE:
+                self._steps.note_parts(schema)
             for inner in self._specification.subresources_of(schema):
                 resource = self._specification.create_resource(inner)
                 waiting.append((inner, resolver.in_subresource(resource)))
@@ -214,6 +225,8 @@ class _Walk:
                 except (Unresolvable, ValueError):
                     self._note_dangling(str(schema[name]), (*path, name))
                     continue
+                if name == "$ref":  # where the others lead depends on the way that came here
+                    self._steps.note_reference(schema, found.contents, (*path, name))
                 if self._can_be_entered(found.contents, (*path, name)):
                     waiting.append((found.contents, found.resolver))
 

@@ -214,7 +214,10 @@ def test_references_out_of_the_schema_are_faults(schema: dict[str, object]) -> N
     "schema",
     [
         {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}},
-        {"$ref": "#"},
+        {"properties": {"child": {"$ref": "#"}}},
+        {"anyOf": [{"type": "string"}, {"$ref": "#"}]},
+        {"$schema": DIALECTS[2], "$ref": "#/definitions/a", "allOf": [{"$ref": "#"}]}
+        | {"definitions": {"a": {"type": "string"}}},
         {"$ref": "#part", "$defs": {"a": {"$anchor": "part"}}},
         {
             "$id": "https://acme.example/a",
@@ -231,6 +234,24 @@ def test_references_out_of_the_schema_are_faults(schema: dict[str, object]) -> N
 )
 def test_references_inside_the_schema_work(schema: dict[str, Any]) -> None:
     assert faults_of(schema) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"$ref": "#"}, "$ref"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, "$defs.a.$ref"),
+        ({"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#"}}}, "$defs.a.$ref"),
+        ({"items": {"allOf": [{"allOf": [{"$ref": "#/items"}]}]}}, "items.allOf.0.allOf.0.$ref"),
+        ({"$schema": DIALECTS[4], "items": {"$ref": "#/items"}}, "items.$ref"),
+    ],
+)
+def test_a_reference_that_leads_back_to_itself_is_a_fault(
+    schema: dict[str, object], place: str
+) -> None:
+    assert faults_of(schema) == [
+        (place, "leads back to itself, so no answer could ever be checked")
+    ]
 
 
 @pytest.mark.parametrize(
