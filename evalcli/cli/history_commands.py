@@ -111,14 +111,14 @@ def prune_command(
 ) -> None:
     """Remove old runs; never one that a baseline rests on."""
     from evalcli.api import stored_runs
+    from evalcli.reports.number_words import count
 
     age = read_age(older_than)
     report = stored_runs.prune_history(age, is_dry_run=dry_run, workspace=state_of(ctx).workspace)
     verb = "would be removed" if dry_run else "removed"
-    console.out(f"{report.removed} runs {verb}; {report.kept} older runs kept for a baseline.")
+    removed, kept = count(report.removed, "run"), count(report.kept, "older run")
+    console.out(f"{removed} {verb}; {kept} kept for a baseline.")
     if report.decisions:
-        from evalcli.reports.number_words import count
-
         console.out(f"{count(report.decisions, 'decision')} outside of runs {verb}.")
 
 

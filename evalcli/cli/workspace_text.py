@@ -56,7 +56,7 @@ def _write_set_list(listings: Sequence[Listing], page: Page) -> None:
         (
             listing.identifier,
             plain_text(_name_of(listing), limit=_MAX_NAME),
-            " ".join(map(str, reversed(_rows(listing)))),
+            _count_rows(listing),
             f"{listing.origin} ({listing.file})",
         )
         for listing in listings
@@ -72,6 +72,11 @@ def _rows(listing: Listing) -> tuple[str, int]:
     """Give what a set's rows are called, and how many it has."""
     kind = KINDS[str(getattr(listing.declaration, "kind", "prompts"))]
     return kind.rows, len(getattr(listing.declaration, kind.rows, ()))
+
+
+def _count_rows(listing: Listing) -> str:
+    rows, number = _rows(listing)
+    return count(number, rows.removesuffix("s"))
 
 
 def set_aside_lines(shelf: Shelf) -> list[str]:

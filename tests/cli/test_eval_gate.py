@@ -340,3 +340,13 @@ def test_baseline_that_is_not_there_names_those_that_are(cli_workspace: CliWorks
 def test_list_of_a_set_without_runs_says_so(cli_workspace: CliWorkspace) -> None:
     result = cli_workspace.run("history", "list", "ten.smok")
     assert result.stdout == "No runs of ten.smok; `evalcli history list` shows those of all sets.\n"
+
+
+def test_prune_counts_what_it_removes_and_keeps(cli_workspace: CliWorkspace) -> None:
+    cli_workspace.write_set("ten.smoke", TEN)
+    run_with(cli_workspace, 10)
+    run_with(cli_workspace, 7)
+
+    result = cli_workspace.run("history", "prune", "--older-than", "0h")
+
+    assert result.stdout == "1 run removed; 1 older run kept for a baseline.\n"

@@ -276,11 +276,13 @@ def test_validate_escapes_hostile_files(cli_workspace: CliWorkspace) -> None:
 def test_list_names_sets_and_what_is_set_aside(cli_workspace: CliWorkspace) -> None:
     cli_workspace.write("sets/billing.yaml", BILLING)
     cli_workspace.write_set("a.smoke", ["one", "two"])
+    cli_workspace.write_set("b.smoke", ["one"])
     result = cli_workspace.run("sets", "list")
     lines = [line.split() for line in result.stdout.splitlines()]
 
     assert result.exit == 0
     assert ["a.smoke", "Example", "2", "prompts", "workspace", "(sets/a.smoke.yaml)"] in lines
+    assert ["b.smoke", "Example", "1", "prompt", "workspace", "(sets/b.smoke.yaml)"] in lines
     assert any(line[0] == "nr.smoke" and "built-in" in line for line in lines)
     assert "billing" not in result.stdout
     assert "set aside: sets/billing.yaml\n" in result.stderr
