@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from http import HTTPStatus
 
 from evalcli.history.cells import (
     Cell,
@@ -208,14 +209,22 @@ def _reason_without_excerpt(grade: Grade) -> str:
 def _error_cells(error: TrialError | None, keep_texts: bool) -> tuple[Cell, ...]:
     if error is None:
         return (None,) * len(_ERROR_COLUMNS)
-    # A failed grading may quote what the judge said; all other messages are without texts.
-    is_quoting = error.cause is UnmeasuredCause.GRADER and not keep_texts
     return (
         error.cause.value,
-        text_cell(_GRADING_FAILED if is_quoting else error.message),
+        text_cell(error.message if keep_texts else _message_without_quote(error)),
         text_cell(error.provider),
         integer_cell(error.status),
     )
+
+
+def _message_without_quote(error: TrialError) -> str:
+    """Say why without a text of a model; messages of providers about errors stay."""
+    if error.cause is UnmeasuredCause.GRADER:
+        return _GRADING_FAILED  # it may quote what the judge said
+    if error.status == HTTPStatus.OK:
+        # A reply that could not be read is quoted, and an answer may be in it.
+        return error.message.partition(': "')[0]
+    return error.message
 
 
 def _call_cells(call: CallRecord | None, ranking: Ranking | None) -> tuple[Cell, ...]:

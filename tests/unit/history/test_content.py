@@ -22,9 +22,23 @@ from evalcli.records import (
     TrialState,
     UnmeasuredCause,
 )
-from tests.support.builders import make_baseline, make_call, make_run, make_trial
+from tests.support.builders import (
+    make_baseline,
+    make_call,
+    make_run,
+    make_trial,
+    make_unmeasured_trial,
+)
 
-_TEXTS = ("ANSWERTEXT", "REASONINGTEXT", "REFUSALTEXT", "SYSTEMTEXT", "EXCERPTTEXT", "JUDGETEXT")
+_TEXTS = (
+    "ANSWERTEXT",
+    "REASONINGTEXT",
+    "REFUSALTEXT",
+    "SYSTEMTEXT",
+    "EXCERPTTEXT",
+    "JUDGETEXT",
+    "REPLYTEXT",
+)
 
 
 def fill(history: History) -> None:
@@ -37,7 +51,9 @@ def fill(history: History) -> None:
         outcomes=(AssertionOutcome("contains", passed=False, reason='not in "EXCERPTTEXT"'),),
     )
     treatment = Treatment(system="SYSTEMTEXT", system_fingerprint="v1:1")
-    run = replace(make_run(["a", "b", "c"]), treatment=treatment, options={"system": "SYSTEMTEXT"})
+    run = replace(
+        make_run(["a", "b", "c", "d"]), treatment=treatment, options={"system": "SYSTEMTEXT"}
+    )
     history.start_run(run)
     history.save_trial("91c2", replace(make_trial("a", answer=answer), grade=grade))
     history.save_trial(
@@ -49,6 +65,8 @@ def fill(history: History) -> None:
             error=TrialError(UnmeasuredCause.GRADER, 'the judge said "JUDGETEXT"'),
         ),
     )
+    said = 'main answered with something that is not JSON (it is not UTF-8): "REPLYTEXT"'
+    history.save_trial("91c2", make_unmeasured_trial("d", message=said, status=200))
     ranking = Ranking((RetrievedDocument("234_0", text="EXCERPTTEXT"),), returned=1)
     history.save_trial(
         "91c2", replace(make_trial("c", answer=answer, call=make_call()), ranking=ranking)
@@ -79,3 +97,22 @@ def test_the_same_text_is_kept_by_default(tmp_path: Path, text: str) -> None:
     with History.open(tmp_path / "history.db") as history:
         fill(history)
     assert text.encode() in all_bytes(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kept"),
+    [
+        (200, 'main answered with JSON that is no answer: "{}"', "JSON that is no answer"),
+        (503, 'main said 503 "over"', 'main said 503 "over"'),
+        (None, 'main answered with an error: "loading"', 'an error: "loading"'),
+    ],
+)
+def test_messages_of_providers_are_kept(
+    tmp_path: Path, status: int | None, message: str, kept: str
+) -> None:
+    with History.open(tmp_path / "history.db", content="metadata") as history:
+        history.start_run(make_run(["a"]))
+        history.save_trial("91c2", make_unmeasured_trial("a", message=message, status=status))
+        (trial,) = history.load_trials("91c2")
+    assert trial.error is not None
+    assert trial.error.message.endswith(kept)
