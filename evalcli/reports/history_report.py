@@ -121,6 +121,10 @@ def _list_widths(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
         widths[_SCORE] = 0
     least = {_SET: _MIN_CELLS, _TARGET: _MIN_CELLS, _GRADER: _MIN_CELLS}
     least[len(widths) - 1] = cell_len(RunStatus.INCOMPLETE)
+    for column in (_STARTED, _TARGET):
+        narrowest = [min(size, least.get(at, size)) for at, size in enumerate(widths)]
+        if _surplus(narrowest, width) > 0:
+            widths[column] = 0
     return fit_widths(widths, least, width)
 
 

@@ -180,6 +180,23 @@ def test_incomplete_run_is_marked_in_the_list() -> None:
     assert "%" not in text
 
 
+@pytest.mark.parametrize("width", [40, 50, 60, 70])
+def test_list_of_real_runs_fits_a_narrow_terminal(width: int) -> None:
+    rate = make_listing("0123abcd", passed=40)
+    incomplete = make_listing("4567abcd", status=RunStatus.INCOMPLETE, measured=0)
+    lines = render_run_list([replace(rate, is_baseline=True), incomplete]).text(width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert lines[1].startswith("0123abcd*")
+    assert "100.0 %" in lines[1]
+
+
+def test_list_keeps_what_fits_on_a_narrow_terminal() -> None:
+    runs = [make_listing("0123abcd", status=RunStatus.INCOMPLETE, measured=0)]
+    assert "started" not in render_run_list(runs).text(60)
+    assert "target" in render_run_list(runs).text(60)
+    assert "started" in render_run_list(runs).text(80)
+
+
 def test_run_ids_are_whole_at_any_width() -> None:
     listing = replace(make_listing("0123456789abcdef"), target="t" * 100)
     for width in WIDTHS:
