@@ -192,8 +192,8 @@ def test_list_of_real_runs_fits_a_narrow_terminal(width: int) -> None:
 
 def test_list_keeps_what_fits_on_a_narrow_terminal() -> None:
     runs = [make_listing("0123abcd", status=RunStatus.INCOMPLETE, measured=0)]
-    assert "started" not in render_run_list(runs).text(60)
-    assert "target" in render_run_list(runs).text(60)
+    assert "started" not in render_run_list(runs).text(50)
+    assert "target" in render_run_list(runs).text(50)
     assert "started" in render_run_list(runs).text(80)
 
 
