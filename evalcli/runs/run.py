@@ -45,7 +45,7 @@ async def conduct_run(
 
     def keep(_: JobT, trial: Trial) -> None:
         nonlocal finished
-        # An unmeasured trial is finished for this session; a resumed run asks for it again.
+        # An unmeasured trial is done with here; a resumed run asks for it again.
         finished += 1
         tell(TrialFinished(run.run_id, trial, finished, total))
 
