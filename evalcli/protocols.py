@@ -369,8 +369,11 @@ class CorpusRetriever(Protocol):
         """What a person should know about the corpus, such as files left out."""
         ...
 
-    def find_texts(self, document_ids: Collection[str]) -> Mapping[str, str]:
-        """Find a passage to show for each of these documents; unknown ones lack."""
+    def find_texts(self, document_ids: Collection[str], question: str = "") -> Mapping[str, str]:
+        """Find a passage to show for each of these documents; unknown ones lack.
+
+        With a question it is one that fits it, where a document has several.
+        """
         ...
 
 

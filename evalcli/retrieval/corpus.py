@@ -11,6 +11,7 @@ import codecs
 import gzip
 import hashlib
 import json
+import re
 import unicodedata
 import zlib
 from collections.abc import Collection, Iterator, Mapping
@@ -26,6 +27,8 @@ from evalcli.retrieval.chunking import Chunk, split_by_heading, split_by_size
 
 MAX_FILE_BYTES = 50_000_000
 """Bound on one text file of a corpus, and on one line of a JSONL file, in bytes."""
+
+_WHOLE_LINES = "line"  # each is a document of its own
 
 MAX_FILES = 100_000
 MAX_FAULTS = 20
@@ -85,16 +88,31 @@ def open_corpus(declared: Corpus, root: Path) -> OpenCorpus:
     return TextFiles(declared, root)
 
 
-def find_texts(corpus: OpenCorpus, document_ids: Collection[str]) -> Mapping[str, str]:
-    """Find the first passage of each of these documents, to be shown."""
-    wanted, found = set(document_ids), dict[str, str]()
+def find_texts(
+    corpus: OpenCorpus, document_ids: Collection[str], question: str = ""
+) -> Mapping[str, str]:
+    """Find a passage of each of these documents to show: what has most of the question's words.
+
+    Without a question, and among equal ones, it is the first. Words count as the same where their
+    first five letters are, which is near enough for a person to look at.
+    """
+    wanted, asked = set(document_ids), _word_beginnings(question)
+    is_first_enough = not asked or corpus.chunking == _WHOLE_LINES
+    found: dict[str, tuple[int, str]] = {}
     for passage in corpus.read_passages() if wanted else ():
-        if passage.document_id in wanted:
-            wanted.discard(passage.document_id)
-            found[passage.document_id] = passage.body
-            if not wanted:
-                break
-    return found
+        identifier = passage.document_id
+        if identifier not in wanted:
+            continue
+        shared = len(asked & _word_beginnings(passage.body)) if asked else 0
+        if identifier not in found or shared > found[identifier][0]:
+            found[identifier] = shared, passage.body
+        if is_first_enough and len(found) == len(wanted):
+            break
+    return {identifier: text for identifier, (_, text) in found.items()}
+
+
+def _word_beginnings(text: str) -> set[str]:
+    return {word[:5] for word in re.findall(r"\w{3,}", text.casefold())}
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -220,7 +238,7 @@ class JsonlFile:
     @property
     def chunking(self) -> str:
         """Each line is a passage."""
-        return f"line, ids by {self._field}" if self._field else "line"
+        return f"line, ids by {self._field}" if self._field else _WHOLE_LINES
 
     def read_passages(self) -> Iterator[Passage]:
         """Read line after line; faults are gathered and raised together."""

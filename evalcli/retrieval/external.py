@@ -60,9 +60,9 @@ class DeclaredCorpus:
             return None
         return frozenset(passage.document_id for passage in self._corpus.read_passages())
 
-    def find_texts(self, document_ids: Collection[str]) -> Mapping[str, str]:
+    def find_texts(self, document_ids: Collection[str], question: str = "") -> Mapping[str, str]:
         """Find passages to show."""
-        return {} if self._corpus is None else find_texts(self._corpus, document_ids)
+        return {} if self._corpus is None else find_texts(self._corpus, document_ids, question)
 
 
 # --- HTTP -----------------------------------------------------------------------------------------

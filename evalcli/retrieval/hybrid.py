@@ -85,13 +85,13 @@ class Hybrid:
             return None
         return frozenset(one for ids in known if ids is not None for one in ids)
 
-    def find_texts(self, document_ids: Collection[str]) -> Mapping[str, str]:
+    def find_texts(self, document_ids: Collection[str], question: str = "") -> Mapping[str, str]:
         """Find passages to show, in the first part that has them."""
         found: dict[str, str] = {}
         for part in self._corpus_parts():
             missing = [one for one in document_ids if one not in found]
             if missing:
-                found.update(part.find_texts(missing))
+                found.update(part.find_texts(missing, question))
         return found
 
     async def prepare(self) -> None:

@@ -67,9 +67,9 @@ class Lexical:
         """All document ids."""
         return frozenset(self._opened().document_ids)
 
-    def find_texts(self, document_ids: Collection[str]) -> Mapping[str, str]:
+    def find_texts(self, document_ids: Collection[str], question: str = "") -> Mapping[str, str]:
         """Find passages to show."""
-        return find_texts(self._corpus, document_ids)
+        return find_texts(self._corpus, document_ids, question)
 
     async def prepare(self) -> None:
         """Build the index, or open the one in the cache."""

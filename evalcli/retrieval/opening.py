@@ -159,10 +159,10 @@ class OpenRetriever:
         retriever = self.retriever
         return isinstance(retriever, LabelledRetriever) and retriever.question_ids is not None
 
-    def find_texts(self, document_ids: Collection[str]) -> Mapping[str, str]:
+    def find_texts(self, document_ids: Collection[str], question: str = "") -> Mapping[str, str]:
         """Find passages to show; empty where the corpus is not at hand."""
         if isinstance(self.retriever, CorpusRetriever):
-            return self.retriever.find_texts(document_ids)
+            return self.retriever.find_texts(document_ids, question)
         return {}
 
     async def prepare(self) -> None:

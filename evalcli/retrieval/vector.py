@@ -62,9 +62,9 @@ class Vector:
             return frozenset(self._ids)
         return frozenset(one.document_id for one in self._corpus.read_passages())
 
-    def find_texts(self, document_ids: Collection[str]) -> Mapping[str, str]:
+    def find_texts(self, document_ids: Collection[str], question: str = "") -> Mapping[str, str]:
         """Find passages to show."""
-        return find_texts(self._corpus, document_ids)
+        return find_texts(self._corpus, document_ids, question)
 
     async def prepare(self) -> None:
         """Embed what is not stored yet, and put all vectors in one matrix."""

@@ -96,7 +96,7 @@ async def ask_question_of(
             raise result.error or ProviderError(retriever, f"{retriever} gave no ranking")
         ranked = [document.id for document in result.ranking.documents]
         passages = {
-            **opened.find_texts(ranked),
+            **opened.find_texts(ranked, question),
             **{one.id: one.text for one in result.ranking.documents if one.text},
         }
         return RetrieverReply(retriever, question, result.ranking, passages, opened.notes)

@@ -282,3 +282,12 @@ def test_texts_are_found_for_people(tmp_path: Path) -> None:
     corpus = open_corpus(JsonlCorpus(jsonl="corpus.jsonl"), tmp_path)
 
     assert find_texts(corpus, ["b", "ghost"]) == {"b": "beta"}
+
+
+def test_passage_that_fits_the_question_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "start.md").write_text("# Start\n\nHello.\n\n## Umzug\n\nWohnsitze anmelden.\n")
+    corpus = open_corpus(FilesCorpus(files=("*.md",), chunk="heading", ids="file"), tmp_path)
+
+    assert find_texts(corpus, ["start.md"]) == {"start.md": "Start\nHello."}
+    fitting = find_texts(corpus, ["start.md"], "Wo melde ich den Wohnsitz an?")
+    assert "Wohnsitze anmelden" in fitting["start.md"]
