@@ -199,6 +199,18 @@ def _name_row(kind: Kind, root: Node, fault: PlacedFault) -> PlacedFault:
     return fault._replace(message=f"{fault.message} ({kind.row} {cite(node.text)})")
 
 
+_FIRST_LINE = re.compile(r"(?<=, first at )line (\d+)\Z")
+
+
+def _name_first_place(file: str, fault: PlacedFault) -> PlacedFault:
+    """Name the first of two places as the second is named, for editors that jump to it.
+
+    Nothing that stands in the file can end a message like that: what is cited ends with a quote.
+    """
+    message = _FIRST_LINE.sub(lambda found: f"{file}:{found[1]}", fault.message)
+    return fault._replace(message=message)
+
+
 def _as_faults(
     file: str, document: YamlDocument, found: Iterable[PlacedFault], kind: Kind | None = None
 ) -> tuple[Fault, ...]:
@@ -212,6 +224,7 @@ def _as_faults(
     for fault in (*document.faults, *rest):
         unique.setdefault((fault.place, fault.message), fault)
     ordered = sorted(unique.values(), key=lambda fault: fault.place)[:_MAX_FAULTS]
+    ordered = [_name_first_place(file, fault) for fault in ordered]
     if kind is not None and document.root is not None:
         ordered = [_name_row(kind, document.root, fault) for fault in ordered]
     return tuple(

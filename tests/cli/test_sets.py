@@ -100,7 +100,7 @@ def test_repeated_key_is_refused_before_anything_is_sent(cli_workspace: CliWorks
     validated = cli_workspace.run("sets", "validate", "sets/shop.yaml")
     assert validated.exit == 2
     assert (
-        "sets/shop.yaml:9:5: prompts[0].assertions: is written twice, first at line 7"
+        "sets/shop.yaml:9:5: prompts[0].assertions: is written twice, first at sets/shop.yaml:7"
         in validated.stdout
     )
     assert_nothing_was_sent(cli_workspace, cli_workspace.run("eval", "run", "shop.smoke"))
@@ -185,7 +185,7 @@ def test_validate_says_all_faults_of_all_files(cli_workspace: CliWorkspace) -> N
     assert faults == [
         'sets/billing.yaml:8:5: prompts[0]: unknown key "assertion" (prompt "total"); '
         'write "assertions"',
-        'sets/geo.yaml:13:9: prompts[2].id: "capital" is used twice, first at line 5; '
+        'sets/geo.yaml:13:9: prompts[2].id: "capital" is used twice, first at sets/geo.yaml:5; '
         "give it another id",
     ]
     assert summary.startswith("2 faults in 2 of ")

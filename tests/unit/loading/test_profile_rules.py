@@ -131,7 +131,7 @@ def test_instructions_may_stand_in_a_file() -> None:
         ),
         pytest.param(
             "q: {type: score, instructions: x, levels: [a, b, a]}\n",
-            '5:52: questions.q.levels[2]: "a" is the same level twice, first at line 5; '
+            '5:52: questions.q.levels[2]: "a" is the same level twice, first at p.yaml:5; '
             "give each level a text of its own",
             id="levels",
         ),
@@ -165,7 +165,7 @@ def test_instructions_may_stand_in_a_file() -> None:
         ),
         pytest.param(
             "q: {type: yes_no, instructions: x}\n  q: {type: yes_no, instructions: y}\n",
-            "6:3: questions.q: is written twice, first at line 5; keep one of them",
+            "6:3: questions.q: is written twice, first at p.yaml:5; keep one of them",
             id="key-twice",
         ),
     ],

@@ -48,9 +48,10 @@ def test_repeated_ids_name_both_lines() -> None:
           - {id: a, question: Who?, form: match, expected: [x]}
         """
     ) == [
-        'sets/q.yaml:5:59: questions[0].expected[2]: "x" is expected twice, first at line 5 '
+        'sets/q.yaml:5:59: questions[0].expected[2]: "x" is expected twice, first at sets/q.yaml:5 '
         '(question "a"); leave one out',
-        'sets/q.yaml:6:10: questions[1].id: "a" is used twice, first at line 5; give it another id',
+        'sets/q.yaml:6:10: questions[1].id: "a" is used twice, first at sets/q.yaml:5; '
+        "give it another id",
     ]
 
 

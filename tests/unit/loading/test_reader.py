@@ -390,8 +390,8 @@ def test_repeated_ids_name_the_first_line() -> None:
     prompts = "".join(f"- {{id: {name}, prompt: p, reference: r}}\n" for name in "abaca")
 
     assert prompts_faults(prompts) == [
-        '7:8: prompts[2].id: "a" is used twice, first at line 5; give it another id',
-        '9:8: prompts[4].id: "a" is used twice, first at line 5; give it another id',
+        '7:8: prompts[2].id: "a" is used twice, first at sets/x.yaml:5; give it another id',
+        '9:8: prompts[4].id: "a" is used twice, first at sets/x.yaml:5; give it another id',
     ]
 
 
@@ -417,8 +417,8 @@ def test_repetition_by_alias_is_at_the_alias() -> None:
           prompt: q
         """
     ) == [
-        '6:3: prompts[1].id: "a" is used twice, first at line 5; give it another id',
-        '7:3: prompts[2].id: "a" is used twice, first at line 5; give it another id',
+        '6:3: prompts[1].id: "a" is used twice, first at sets/x.yaml:5; give it another id',
+        '7:3: prompts[2].id: "a" is used twice, first at sets/x.yaml:5; give it another id',
     ]
 
 
