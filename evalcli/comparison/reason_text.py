@@ -40,14 +40,9 @@ def describe_regrading(before: Baseline, records: Mapping[str, BaselinePrompt]) 
     pairs = [(before.prompts[name], after) for name, after in records.items()]
     count = len(pairs)
     share_words, score_words = rate_words(before.kind)
-    shares = share_words.format_values(
-        sum((old.pass_share for old, _ in pairs), Fraction(0)) / count,
-        sum((new.pass_share for _, new in pairs), Fraction(0)) / count,
-    )
-    scores = score_words.format_values(
-        sum((old.score for old, _ in pairs), Fraction(0)) / count,
-        sum((new.score for _, new in pairs), Fraction(0)) / count,
-    )
+    sides = [old for old, _ in pairs], [new for _, new in pairs]
+    shares = share_words.format_values(*(_mean([p.pass_share for p in one]) for one in sides))
+    scores = score_words.format_values(*(_mean([p.score for p in one]) for one in sides))
     runs = format_names(list(dict.fromkeys(record.run_id for record in records.values())))
     said = [
         f"The baseline {before.run_id} was graded again ({runs}), and that is compared with: "
@@ -59,6 +54,10 @@ def describe_regrading(before: Baseline, records: Mapping[str, BaselinePrompt]) 
     said += [f"lower now: {format_names(lower)}"] if lower else []
     said += [f"higher now: {format_names(higher)}"] if higher else []
     return f"{'; '.join(said)}."
+
+
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
 
 
 def describe_gaps(run: Run, summary: Summary) -> str:

@@ -142,20 +142,19 @@ def _configuration_faults(root: MappingNode, names: _Names) -> Iterator[PlacedFa
         model = _text_at(root, (*path, "model"))
         # Where no model is declared, any can be the only provider's; where some are, one that is
         # not among them is most often a slip.
-        if model is None or model in names.models:
-            pass
-        elif names.models:
+        is_unknown = model is not None and model not in names.models
+        if is_unknown and names.models:
             yield _fault(
                 root,
                 (*path, "model"),
-                f"unknown model {cite(model)}",
+                f"unknown model {cite(model or '')}",
                 f"{known_names(names.models, model)}; or declare it under models",
             )
-        elif len(names.providers) != 1:
+        elif is_unknown and len(names.providers) != 1:
             yield _fault(
                 root,
                 (*path, "model"),
-                f"unknown model {cite(model)}, and nothing says which provider has it",
+                f"unknown model {cite(model or '')}, and nothing says which provider has it",
                 f"declare it under models; {known_names(names.models, model)}",
             )
         yield from _fallback_faults(root, name, names)
